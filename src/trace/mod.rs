@@ -1,0 +1,1 @@
+//! The trace, which is also the journal: one versioned JSON-lines format of facts and decisions.
