@@ -1,3 +1,7 @@
 //! The lab: scenarios, sweeps, metrics, fits and reports.
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
+
+pub mod axis;
+pub mod grid;
+pub mod scenario;
