@@ -26,11 +26,16 @@
 //! A number that stands after a key is its default; a key without one must be there if its table is.
 
 mod agent;
+mod derived;
 mod error;
 mod fields;
 mod load;
 mod model;
 mod sections;
 
+pub use derived::Derived;
 pub use error::{Problem, ScenarioError};
 pub use model::{Evaluate, Evidence, GovernorSettings, Plan, Scenario};
+
+#[cfg(test)]
+mod tests;
