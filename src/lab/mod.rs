@@ -3,9 +3,12 @@
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
 
 pub mod axis;
+pub mod choose;
 pub mod fixed;
 pub mod grid;
 pub mod metric;
+pub mod report;
+pub mod result;
 pub mod runlog;
 pub mod scenario;
 pub mod score;
