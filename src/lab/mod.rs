@@ -2,6 +2,7 @@
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
 
+pub mod choose;
 pub mod fixed;
 pub mod metric;
 pub mod runlog;
