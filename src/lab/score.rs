@@ -361,3 +361,6 @@ fn times(value: u64, grain: i64) -> i64 {
 fn share(part: u64, whole: u64) -> i64 {
     micros(float(i128::from(part)) / float(i128::from(whole)))
 }
+
+#[cfg(test)]
+mod tests;
