@@ -17,7 +17,7 @@ use std::fmt;
 
 use crate::engine::{Millis, Ratio, Target};
 
-use super::grid::LawKind;
+use crate::engine::laws::LawKind;
 
 /// The most values that one axis may have.
 pub const MAX_VALUES: usize = 1_000_000;

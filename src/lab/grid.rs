@@ -5,43 +5,11 @@
 
 use std::fmt;
 
+use crate::engine::laws::LawKind;
 use crate::engine::{Millis, Ratio, Target};
 
 /// The most cells that one grid may have.
 pub const MAX_CELLS: usize = 1_000_000;
-
-/// A governor's rule, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LawKind {
-    /// The original rule.
-    Reference,
-    /// The original rule, with the window emptied at each move.
-    Reset,
-    /// No move at all.
-    Fixed,
-}
-
-impl LawKind {
-    /// Every law.
-    pub const ALL: [Self; 3] = [Self::Reference, Self::Reset, Self::Fixed];
-
-    /// The stable name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Reset => "reset",
-            Self::Fixed => "fixed",
-        }
-    }
-}
-
-impl std::str::FromStr for LawKind {
-    type Err = ();
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|law| law.name() == name).ok_or(())
-    }
-}
 
 /// One point of the parameter space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +79,8 @@ impl std::error::Error for GridError {}
 ///
 /// ```
 /// use flyball::engine::{Millis, Ratio, Target};
-/// use flyball::lab::grid::{Axes, Cell, Grid, LawKind};
+/// use flyball::engine::laws::LawKind;
+/// use flyball::lab::grid::{Axes, Cell, Grid};
 /// let base = Cell {
 ///     law: LawKind::Reset,
 ///     juice: Target::from_tokens(2048),

@@ -172,9 +172,10 @@ fn trimmed(micros: u64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::engine::laws::LawKind;
     use crate::engine::{Millis, Ratio};
     use crate::lab::choose::Relaxed;
-    use crate::lab::grid::{Cell, LawKind};
+    use crate::lab::grid::Cell;
     use crate::lab::metric::METRICS;
     use crate::lab::result::{Chosen, Figure, SettleFigure};
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::laws::LawKind;
 use crate::engine::{Ladder, Millis, Ratio, Rung, Target, Tokens};
-use crate::lab::grid::{Axes, Cell, Grid, GridError, LawKind};
+use crate::lab::grid::{Axes, Cell, Grid, GridError};
 use crate::sim::AgentModel;
 
 /// A simulated agent, the plan of its runs and the settings to try on it.

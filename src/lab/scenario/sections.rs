@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::laws::LawKind;
 use crate::engine::{Effort, Ladder, LadderError, Rung, Tokens};
 use crate::lab::axis::{self, Axis, JUICE, MAX_VALUES, OVER, REST, SLACK};
-use crate::lab::grid::{Axes, LawKind};
+use crate::lab::grid::Axes;
 
 use super::fields::{Bounds, Fields, Item};
 use super::model::{Evaluate, Evidence, GovernorSettings, Plan};

@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::laws::LawKind;
 use crate::engine::{Millis, Ratio, Target, Tokens};
-use crate::lab::grid::{Axes, LawKind};
+use crate::lab::grid::Axes;
 use crate::sim::{Accounting, Component, Correction, Moves, Outliers, Size, Span, Step};
 
 /// A file that says everything that can be said.
