@@ -259,6 +259,17 @@ mod tests {
         }
     }
 
+    /// With four terms right, what is left falls by 2^5 when the degrees double; with a wrong one, by 2^4 or less.
+    #[test]
+    fn the_expansion_is_of_fifth_order() {
+        for p in [0.975, 0.999] {
+            let z = normal_quantile(p).unwrap();
+            let left = |df: u64| many_degrees(z, ufloat(df)) - t_quantile(p, df).unwrap();
+            let order = left(60) / left(120);
+            assert!((27.0..37.0).contains(&order), "{p}: {order}");
+        }
+    }
+
     #[test]
     fn normal_quantiles_invert_the_distribution() {
         let law = Normal::standard();

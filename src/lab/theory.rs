@@ -333,6 +333,9 @@ mod tests {
         let chain = Chain::gamma(&geometric(1.0, 4.0, 12), 400.0, 0.3, 4096.0, 0.3).unwrap();
         let shares = chain.stationary().unwrap();
         assert!((shares[6] - 1.0).abs() < 1e-6 && shares.iter().all(|share| share.is_finite()), "{shares:?}");
+        let rare = 1e-300;
+        let cliff = Chain::new(&[(0.5, 0.0), (0.5, rare), (0.5, rare), (0.0, rare)]).unwrap();
+        assert!((cliff.stationary().unwrap()[3] - 1.0).abs() < 1e-12 && cliff.reversals().is_some_and(f64::is_finite));
         // two rungs in band for ever: where it rests depends on where it starts
         assert_eq!(Chain::new(&[(0.5, 0.0), (0.0, 0.0), (0.0, 0.0)]).unwrap().stationary(), None);
         assert_eq!(Chain::new(&[(0.5, 0.0), (0.0, 0.0), (0.0, 0.2)]).unwrap().stationary().unwrap(), [0.0, 1.0, 0.0]);
