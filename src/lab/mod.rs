@@ -16,6 +16,7 @@ pub mod score;
 pub mod special;
 pub mod stats;
 pub mod survival;
+pub mod sweep;
 pub mod tally;
 pub mod theory;
 pub mod truth;
