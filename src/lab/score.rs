@@ -157,7 +157,7 @@ impl Turning {
         let mask = turned.wrapping_neg();
         let (counts, half) = (mask & self.begun, k - self.last);
         self.halves += half & counts;
-        self.squares += half * half & counts;
+        self.squares += (half * half) & counts;
         self.swings += rung.abs_diff(self.rung) & counts;
         self.reversals += turned;
         self.begun |= mask;
@@ -413,5 +413,7 @@ fn share(part: u64, whole: u64) -> i64 {
     micros(float(i128::from(part)) / float(i128::from(whole)))
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

@@ -278,7 +278,7 @@ mod tests {
             let (mut one, mut other) = (of(&left), of(&right));
             one.merge(&of(&right));
             other.merge(&of(&left));
-            prop_assert_eq!(one, of(&[left.clone(), right.clone()].concat()));
+            prop_assert_eq!(one, of(&[left, right].concat()));
             prop_assert_eq!(one, other);
         }
 

@@ -296,7 +296,7 @@ mod tests {
         truth.fill(1, 3, Target::from_tokens(1), EVALUATION_BAND, |rung, _| [0.235, -0.235, -0.7][rung]).unwrap();
         assert_eq!((truth.acceptable(0), truth.best(0), truth.feasible(0)), (0b011, 0, false));
         truth.fill(1, 2, mid, EVALUATION_BAND, |rung, _| [libm::log(2048.0), libm::log(1280.0)][rung]).unwrap();
-        assert!((libm::log(1619.086_162) - exact).abs() < 1e-9);
+        assert!((libm::log(1_619.086_162) - exact).abs() < 1e-9);
         assert_eq!(truth.acceptable(0), 0b11);
         let far = filled(&[400.0, 250.0], Target::from_tokens(9000));
         assert_eq!((far.acceptable(1), far.feasible(1), far.feasible_rounds(3)), (0b01, false, 0));

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::reference::Slow;
 use super::*;
 use crate::engine::Ratio;
 use crate::lab::truth::EVALUATION_BAND;
@@ -312,119 +313,6 @@ fn what_does_not_belong_together_is_refused() {
     assert_eq!(settling_from(&log, &truth_of(&MEANS, 1), 10, 0, 2), Err(LogError::Truth));
 }
 
-/// Every metric from its definition, with no care for speed.
-fn reference(log: &RunLog, ln: &[Vec<f64>], s: &Scoring) -> Vec<Option<f64>> {
-    let rounds = log.rounds();
-    let target = ufloat(s.target.micros()) / 1e6;
-    let e = |k: usize, l: usize| ln[k][l] - libm::log(target);
-    let d = |k: usize| (0..ln[k].len()).map(|l| e(k, l).abs()).fold(f64::INFINITY, f64::min);
-    let band = |k: usize, l: usize| libm::log(0.85) <= e(k, l) && e(k, l) <= libm::log(1.15);
-    let near = |k: usize, l: usize| e(k, l).abs() <= d(k) + 1e-9;
-    let good = |k: usize, l: usize| band(k, l) || near(k, l);
-    let rung: Vec<usize> = log.rung.iter().map(|&rung| usize::from(rung)).collect();
-    let on: Vec<bool> = (0..rounds).map(|k| good(k, rung[k])).collect();
-    let spent = |k: usize| log.tokens[k + 1] - log.tokens[k];
-    let f = |n: usize| ufloat(n as u64);
-    let r = f(rounds);
-    let part = |n: usize, of: usize| (of > 0).then(|| f(n) / f(of));
-    let tokens = log.total_tokens();
-    let secs = |k: usize| ufloat(log.at_ms[k] - log.at_ms[0]) / 1e3;
-    let some = rounds > 0;
-
-    let feasible = (0..rounds).filter(|&k| (0..ln[k].len()).any(|l| band(k, l))).count();
-    let read: Vec<_> = log.seen.iter().filter(|&&seen| seen != Seen::Nothing).collect();
-    let rms = ((0..rounds).map(|k| e(k, rung[k]) * e(k, rung[k])).sum::<f64>() / r).sqrt();
-    let least = ((0..rounds).map(|k| d(k) * d(k)).sum::<f64>() / r).sqrt();
-    let mean = |a: usize, b: usize| {
-        let turns = log.turns[b] - log.turns[a];
-        (turns > 0).then(|| ufloat(log.tokens[b] - log.tokens[a]) / ufloat(turns) / target)
-    };
-    let blocks: Vec<f64> = (0..)
-        .map(|i| s.burn_in as usize + i * s.block_step as usize)
-        .take_while(|a| a + s.block as usize <= rounds)
-        .filter_map(|a| mean(a, a + s.block as usize))
-        .map(|ratio| libm::log(ratio) * libm::log(ratio))
-        .collect();
-    let steps: Vec<(usize, i64)> = (1..rounds)
-        .map(|k| (k - 1, i64::try_from(rung[k]).unwrap() - i64::try_from(rung[k - 1]).unwrap()))
-        .filter(|&(_, step)| step != 0)
-        .collect();
-    let turns: Vec<usize> =
-        steps.windows(2).filter(|pair| pair[0].1.signum() != pair[1].1.signum()).map(|pair| pair[1].0).collect();
-    let hit = (0..rounds).find(|&k| on[k]);
-    let hold = s.hold as usize;
-    let settle = (0..rounds).find(|&k| k + hold <= rounds && on[k..k + hold].iter().all(|&on| on));
-    let retain = settle.map(|from| {
-        let runs = (from..rounds).filter(|&k| on[k] && (k == from || !on[k - 1])).count();
-        f(on[from..].iter().filter(|&&on| on).count()) / f(runs)
-    });
-    let past = |k: usize| {
-        let good: Vec<usize> = (0..ln[k].len()).filter(|&l| good(k, l)).collect();
-        match hit {
-            Some(hit) if k > hit && rung[hit] < rung[0] => good[0].saturating_sub(rung[k]),
-            Some(hit) if k > hit && rung[hit] > rung[0] => rung[k].saturating_sub(*good.last().unwrap()),
-            _ => 0,
-        }
-    };
-    let overs: Vec<usize> = (0..rounds).filter(|&k| past(k) > 0).collect();
-    let at_best: Vec<usize> = (0..rounds.saturating_sub(1)).filter(|&k| near(k, rung[k])).collect();
-    let halves: Vec<f64> = turns.windows(2).map(|pair| f(pair[1] - pair[0])).collect();
-    let swings: Vec<f64> = turns.windows(2).map(|pair| f(rung[pair[0]].abs_diff(rung[pair[1]]))).collect();
-    let average = |all: &[f64]| all.iter().sum::<f64>() / f(all.len());
-    let (cycle, chatter) = if halves.len() >= 8 {
-        let m = average(&halves);
-        let sd = (halves.iter().map(|h| (h - m) * (h - m)).sum::<f64>() / f(halves.len() - 1)).sqrt();
-        let cycle = m > 3.0 * sd || average(&swings) >= 1.5;
-        (cycle, !cycle)
-    } else {
-        (false, false)
-    };
-    let at = settle.unwrap_or(rounds);
-    let yes = |it: bool| some.then_some(if it { 1.0 } else { 0.0 });
-    Metric::ALL
-        .into_iter()
-        .map(|metric| match metric {
-            Metric::OnRung => part(on.iter().filter(|&&on| on).count(), rounds),
-            Metric::InBandTrue => {
-                part((0..rounds).filter(|&k| band(k, rung[k])).count(), rounds).filter(|_| feasible > 0)
-            }
-            Metric::Feasible => part(feasible, rounds),
-            Metric::InBandMeasured => part(read.iter().filter(|&&&seen| seen == Seen::Inside).count(), read.len()),
-            Metric::RmsLog => some.then_some(rms),
-            Metric::ExcessLog => some.then_some(rms - least),
-            Metric::BlockErr => (!blocks.is_empty()).then(|| average(&blocks).sqrt()),
-            Metric::Bias => {
-                if rounds > s.burn_in as usize {
-                    mean(s.burn_in as usize, rounds).map(|ratio| ratio - 1.0)
-                } else {
-                    None
-                }
-            }
-            Metric::Moves => part(100 * steps.len(), rounds),
-            Metric::Reversals => part(100 * turns.len(), rounds),
-            Metric::Pinned => part(100 * log.pinned as usize, rounds),
-            Metric::HitRounds => some.then_some(f(hit.unwrap_or(rounds))),
-            Metric::Settled => yes(settle.is_some()),
-            Metric::SettleRounds => some.then_some(f(at)),
-            Metric::SettleTokens => some.then(|| ufloat(log.tokens[at])),
-            Metric::SettleSecs => some.then(|| secs(at)),
-            Metric::Retain => retain,
-            Metric::Overshoot => some.then(|| f((0..rounds).map(past).max().unwrap_or(0))),
-            Metric::OvershootLog => some.then(|| overs.iter().map(|&k| e(k, rung[k]).abs()).fold(0.0, f64::max)),
-            Metric::OffTokens => {
-                (some && tokens > 0).then(|| ufloat((0..rounds).filter(|&k| !on[k]).map(spent).sum()) / ufloat(tokens))
-            }
-            Metric::Tokens => Some(ufloat(tokens)),
-            Metric::BudgetOver => log.budget.map(|budget| ufloat(tokens.saturating_sub(budget))),
-            Metric::FalseMove => part(at_best.iter().filter(|&&k| rung[k + 1] != rung[k]).count(), at_best.len()),
-            Metric::LimitCycle => yes(cycle),
-            Metric::Chatter => yes(chatter),
-            Metric::Rounds => Some(r),
-            Metric::Secs => Some(secs(rounds)),
-        })
-        .collect()
-}
-
 type Round = (u8, u8, u64, u64, u64, i32);
 
 fn any_rounds() -> impl Strategy<Value = (usize, Vec<Round>)> {
@@ -460,7 +348,9 @@ proptest! {
         let mut truth = Truth::default();
         truth.fill(rounds.len() + 2, rungs, s.target, EVALUATION_BAND, |l, k| ln[k.min(ln.len().max(1) - 1)..].first().map_or(1.0, |row| row[l])).unwrap();
         let got = score(&log, &truth, &s).unwrap();
-        for (metric, want) in Metric::ALL.into_iter().zip(reference(&log, &ln, &s)) {
+        let slow = Slow { log: &log, ln: &ln, s: &s };
+        for metric in Metric::ALL {
+            let want = slow.metric(metric);
             let got = got.value(metric);
             let close = match (got, want) {
                 (Some(got), Some(want)) => (got - want).abs() <= 2.1e-6 + 1e-12 * want.abs(),
