@@ -418,6 +418,25 @@ mod tests {
         assert!((choice.loss.mean - 250e-6).abs() < 1e-15);
     }
 
+    /// t = 3.43 on 3 degrees of freedom: past 3.18 for one comparison, short of 4.18 for two.
+    #[test]
+    fn comparing_more_cells_asks_for_more_evidence() {
+        let cells = [
+            Cell("evidence", 60, 250_000, GOOD),
+            Cell("reset", 60, 250_000, [110, 235, 335, 460]),
+            Cell("model", 60, 250_000, WORSE),
+        ];
+        let pick = |cells: &[Cell]| picked(cells, &SETTING, &[tally(true, 0)]);
+        assert_eq!((pick(&cells[..2]).chosen, pick(&cells[..2]).as_good), (0, 1));
+        let three = pick(&cells);
+        assert_eq!((three.chosen, three.best, three.runner_up, three.as_good), (1, 0, Some(0), 2));
+        assert!(
+            three.why.contains("of 2 cells that cannot be told from the best of 3, evidence over 60 s"),
+            "{}",
+            three.why
+        );
+    }
+
     #[test]
     fn yardsticks_are_chosen_only_alone() {
         let cells = [Cell("fixed", 60, 250_000, GOOD), Cell("oracle", 60, 0, GOOD), Cell("model", 60, 0, WORSE)];

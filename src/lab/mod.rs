@@ -4,6 +4,7 @@
 
 pub mod axis;
 pub mod choose;
+pub mod conform;
 pub mod fixed;
 pub mod grid;
 pub mod metric;

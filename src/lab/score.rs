@@ -7,14 +7,19 @@
 //! horizon grows; half periods of an oscillation after Thornhill and Hagglund (1997), called regular where their mean is
 //! more than 3 standard deviations.
 
+use core::cmp::Ordering;
+
 use super::fixed::{ONE, float, micros, ufloat, whole};
 use super::metric::{Metric, RunScore, Settling};
 use super::runlog::{LogError, RunLog, Seen};
-use super::truth::Truth;
+use super::truth::{Cell, Truth};
 use crate::engine::Target;
 
 /// Fewer half periods than this say nothing about a cycle.
 const HALF_PERIODS: u64 = 8;
+
+/// Rounds looked at together.
+const CHUNK: usize = 64;
 
 /// How a report scores. State it with every figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +54,7 @@ impl Scoring {
 /// # Errors
 /// [`LogError`] where the log is malformed, or the truth does not cover it.
 pub fn score(log: &RunLog, truth: &Truth, scoring: &Scoring) -> Result<RunScore, LogError> {
-    log.check(truth.rungs())?;
+    log.check_shape(truth.rungs())?;
     if truth.rounds() < log.rounds() {
         return Err(LogError::Truth);
     }
@@ -77,7 +82,7 @@ pub fn score(log: &RunLog, truth: &Truth, scoring: &Scoring) -> Result<RunScore,
 /// # Errors
 /// As [`score`].
 pub fn settling_from(log: &RunLog, truth: &Truth, hold: u32, from: usize, until: usize) -> Result<Settling, LogError> {
-    log.check(truth.rungs())?;
+    log.check_shape(truth.rungs())?;
     if truth.rounds() < log.rounds() {
         return Err(LogError::Truth);
     }
@@ -107,70 +112,58 @@ struct Pass {
     at_best: u64,
     left_best: u64,
     moves: u64,
+    hit: Option<usize>,
     turning: Turning,
     stay: Stay,
-    past: Past,
+    past: u64,
+    past_square: u64,
 }
 
 /// Reversals, and the half periods and swings between them.
+#[derive(Clone, Copy, Default)]
 struct Turning {
     direction: i32,
     reversals: u64,
-    first: u64,
+    /// All ones once there is a turning point to count from.
+    begun: u64,
     last: u64,
+    rung: u64,
+    halves: u64,
     squares: u64,
     swings: u64,
-    rung: i32,
 }
 
 /// Stretches of acceptable rounds.
+#[derive(Clone, Copy, Default)]
 struct Stay {
-    run: u32,
+    run: u64,
     starts: u64,
-    first: u64,
-    settled: Option<u32>,
+    settled: Option<u64>,
     /// Acceptable rounds and stretches before the settled one.
     before: (u64, u64),
 }
 
-/// How far past the acceptable set after the first hit, towards the harder and the softer end.
-#[derive(Default)]
-struct Past {
-    harder: u32,
-    softer: u32,
-    harder_square: u64,
-    softer_square: u64,
-}
-
-impl Default for Turning {
-    fn default() -> Self {
-        Self { direction: 0, reversals: 0, first: 0, last: 0, squares: 0, swings: 0, rung: 0 }
-    }
-}
-
-impl Default for Stay {
-    fn default() -> Self {
-        Self { run: 0, starts: 0, first: u64::MAX, settled: None, before: (0, 0) }
-    }
+/// `value` where `mask` is all ones, `other` where it is zero. Written out because what turns is hard to predict.
+#[inline]
+const fn select(mask: u64, value: u64, other: u64) -> u64 {
+    other ^ (other ^ value) & mask
 }
 
 impl Turning {
-    /// The change after round `k`, from `rung` by `step`.
+    /// A move after round `k` from `rung` by `step`, which is not zero.
     #[inline]
-    fn change(&mut self, k: u64, rung: i32, step: i32) {
-        let sign = step.signum();
-        let turned = u64::from(sign * self.direction < 0);
-        // half periods and swings need a turning point before this one
-        let between = turned * u64::from(self.reversals > 0);
-        let half = k - self.last;
-        self.squares += between * half * half;
-        self.swings += between * u64::from(rung.abs_diff(self.rung));
+    fn moved(&mut self, k: u64, rung: u64, step: i32) {
+        let turned = u64::from(step * self.direction < 0);
+        let mask = turned.wrapping_neg();
+        let (counts, half) = (mask & self.begun, k - self.last);
+        self.halves += half & counts;
+        self.squares += half * half & counts;
+        self.swings += rung.abs_diff(self.rung) & counts;
         self.reversals += turned;
-        if turned == 1 {
-            self.first = if self.reversals == 1 { k } else { self.first };
-            (self.last, self.rung) = (k, rung);
-        }
-        self.direction = if sign == 0 { self.direction } else { sign };
+        self.begun |= mask;
+        self.last = select(mask, k, self.last);
+        self.rung = select(mask, rung, self.rung);
+        self.direction = step;
     }
 
     /// Whether the run cycled, and whether it chattered.
@@ -179,7 +172,7 @@ impl Turning {
         if halves < HALF_PERIODS {
             return (false, false);
         }
-        let (n, sum) = (u128::from(halves), u128::from(self.last - self.first));
+        let (n, sum) = (u128::from(halves), u128::from(self.halves));
         // mean > 3 sd, with the variance over n - 1, without a division
         let spread = n * u128::from(self.squares) - sum * sum;
         let regular = sum * sum * (n - 1) > 9 * n * spread;
@@ -191,60 +184,106 @@ impl Turning {
 impl Stay {
     /// Round `k` is acceptable (`on`, 1) or not (0); `total` acceptable ones before it.
     #[inline]
-    fn round(&mut self, k: u64, on: u64, total: u64, hold: u32) {
+    fn round(&mut self, k: u64, on: u64, total: u64, hold: u64) {
         self.starts += on & u64::from(self.run == 0);
-        self.first = self.first.min(if on == 1 { k } else { u64::MAX });
-        self.run = if on == 1 { self.run + 1 } else { 0 };
+        self.run = (self.run + 1) & on.wrapping_neg();
         if self.run == hold && self.settled.is_none() {
-            self.settled = u32::try_from(k + 1 - u64::from(hold)).ok();
-            self.before = (total + 1 - u64::from(hold), self.starts - 1);
+            self.settled = Some(k + 1 - hold);
+            self.before = (total + 1 - hold, self.starts - 1);
         }
-    }
-}
-
-impl Past {
-    /// A round after the first hit (`hit`, 1) at `rung`, with its acceptable set and squared error.
-    #[inline]
-    fn round(&mut self, hit: u64, rung: u32, acceptable: u64, square: u64) {
-        let hardest = acceptable.trailing_zeros();
-        let softest = 63_u32.saturating_sub(acceptable.leading_zeros());
-        let harder = if hit == 1 { hardest.saturating_sub(rung) } else { 0 };
-        let softer = if hit == 1 { rung.saturating_sub(softest) } else { 0 };
-        self.harder = self.harder.max(harder);
-        self.softer = self.softer.max(softer);
-        self.harder_square = self.harder_square.max(if harder > 0 { square } else { 0 });
-        self.softer_square = self.softer_square.max(if softer > 0 { square } else { 0 });
     }
 }
 
 impl Pass {
+    /// All rounds, a word's worth at a time: what each round needs is gathered once, and each small loop over it has few
+    /// enough sums to keep them in registers.
     fn over(log: &RunLog, truth: &Truth, hold: u32) -> Self {
-        let mut pass = Self { rounds: log.rounds() as u64, ..Self::default() };
-        let spent = log.tokens.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
-        // the rung after the last round is the last rung: no change there
-        let last = log.rung.last().copied();
-        let next = log.rung.iter().copied().skip(1).chain(last);
-        let rounds = log.rung.iter().zip(next).zip(&log.seen).zip(spent).zip(truth.rows());
-        for (k, ((((&rung, next), &seen), spent), (errors, acceptable, in_band, nearest))) in (0_u64..).zip(rounds) {
-            let error = i64::from(errors.get(usize::from(rung)).copied().unwrap_or(0));
-            let square = (error * error).unsigned_abs();
-            let on = acceptable >> (rung & 63) & 1;
-            pass.in_band += in_band >> (rung & 63) & 1;
-            pass.inside += u64::from(seen == Seen::Inside);
-            pass.readings += u64::from(seen != Seen::Nothing);
-            pass.squares += square;
-            pass.off_tokens += if on == 1 { 0 } else { spent };
-            let moved = u64::from(next != rung);
-            let best = nearest >> (rung & 63) & u64::from(k + 1 < pass.rounds);
-            pass.at_best += best;
-            pass.left_best += best & moved;
-            pass.moves += moved;
-            pass.turning.change(k, i32::from(rung), i32::from(next) - i32::from(rung));
-            pass.past.round(u64::from(pass.stay.first != u64::MAX), u32::from(rung), acceptable, square);
-            pass.stay.round(k, on, pass.on, hold);
-            pass.on += on;
+        let hit = log.rung.iter().zip(truth.rows()).position(|(&rung, row)| cell(row, rung).acceptable() == 1);
+        let mut pass = Self { rounds: log.rounds() as u64, hit, ..Self::default() };
+        let after = hit.map_or(log.rounds(), |hit| hit + 1);
+        let side = approach(log, hit);
+        let (mut rows, mut gathered) = (truth.rows(), [Cell(0); CHUNK]);
+        for from in (0..log.rounds()).step_by(CHUNK) {
+            let to = log.rounds().min(from + CHUNK);
+            let rungs = &log.rung[from..log.rounds().min(to + 1)];
+            for ((slot, &rung), row) in gathered.iter_mut().zip(&rungs[..to - from]).zip(rows.by_ref()) {
+                *slot = cell(row, rung);
+            }
+            let cells = &gathered[..to - from];
+            pass.places(cells, &log.tokens[from..=to]);
+            pass.moving(from as u64, cells, rungs);
+            pass.staying(from as u64, cells, u64::from(hold));
+            pass.passing(cells.get(after.saturating_sub(from)..).unwrap_or_default(), side);
+            if to == log.rounds() {
+                // after the last round there is no other that could have left the rung
+                pass.at_best -= cells.last().map_or(0, |cell| cell.nearest());
+            }
         }
+        pass.inside = log.seen.iter().filter(|&&seen| seen == Seen::Inside).count() as u64;
+        pass.readings = log.seen.iter().filter(|&&seen| seen != Seen::Nothing).count() as u64;
         pass
+    }
+
+    /// Where the rungs were; `tokens` are cumulative, one more than there are cells.
+    #[inline]
+    fn places(&mut self, cells: &[Cell], tokens: &[u64]) {
+        let (mut in_band, mut at_best, mut squares, mut off) = (0, 0, 0, 0_u64);
+        for (cell, pair) in cells.iter().zip(tokens.windows(2)) {
+            in_band += cell.in_band();
+            at_best += cell.nearest();
+            squares += cell.square();
+            off = off.wrapping_add(pair[1].wrapping_sub(pair[0]) & cell.acceptable().wrapping_sub(1));
+        }
+        self.in_band += in_band;
+        self.at_best += at_best;
+        self.squares += squares;
+        self.off_tokens = self.off_tokens.wrapping_add(off);
+    }
+
+    /// Where they moved. The places are written down first, so that no branch has to guess them.
+    #[inline]
+    fn moving(&mut self, from: u64, cells: &[Cell], rungs: &[u8]) {
+        let (mut places, mut moves) = ([0_u8; CHUNK], 0);
+        for (place, pair) in (0_u8..).zip(rungs.windows(2)) {
+            places[moves % CHUNK] = place;
+            moves += usize::from(pair[0] != pair[1]);
+        }
+        let (mut turning, mut left) = (self.turning, 0);
+        for &place in &places[..moves] {
+            let at = usize::from(place);
+            let (Some(cell), Some(pair)) = (cells.get(at), rungs.get(at..at + 2)) else { continue };
+            left += cell.nearest();
+            turning.moved(from + u64::from(place), u64::from(pair[0]), i32::from(pair[1]) - i32::from(pair[0]));
+        }
+        (self.turning, self.left_best) = (turning, self.left_best + left);
+        self.moves += moves as u64;
+    }
+
+    /// How long they stayed acceptable.
+    #[inline]
+    fn staying(&mut self, from: u64, cells: &[Cell], hold: u64) {
+        let (mut stay, mut total) = (self.stay, self.on);
+        for (k, cell) in (from..).zip(cells) {
+            let on = cell.acceptable();
+            stay.round(k, on, total, hold);
+            total += on;
+        }
+        (self.stay, self.on) = (stay, total);
+    }
+
+    /// How far they went past the acceptable ones.
+    #[inline]
+    fn passing(&mut self, cells: &[Cell], side: u32) {
+        if side == Cell::NEITHER {
+            return;
+        }
+        let (mut most, mut square) = (self.past, self.past_square);
+        for cell in cells {
+            let past = cell.past(side);
+            most = most.max(past);
+            square = square.max(if past > 0 { cell.square() } else { 0 });
+        }
+        (self.past, self.past_square) = (most, square);
     }
 
     /// Where the rungs were, and what was read.
@@ -283,21 +322,16 @@ impl Pass {
         let (cycle, chatter) = self.turning.verdict();
         out.set(Metric::LimitCycle, i64::from(cycle) * ONE);
         out.set(Metric::Chatter, i64::from(chatter) * ONE);
-        let hit = usize::try_from(self.stay.first).ok().and_then(|first| log.rung.get(first));
-        let (over, square) = match (log.rung.first(), hit) {
-            (Some(start), Some(hit)) if hit < start => (self.past.harder, self.past.harder_square),
-            (Some(start), Some(hit)) if hit > start => (self.past.softer, self.past.softer_square),
-            _ => (0, 0),
-        };
-        out.set(Metric::Overshoot, i64::from(over) * ONE);
-        out.set(Metric::OvershootLog, whole(ufloat(square).sqrt()));
+        out.set(Metric::Overshoot, times(self.past, ONE));
+        out.set(Metric::OvershootLog, whole(ufloat(self.past_square).sqrt()));
     }
 
     /// When it arrived and how long it stayed.
     fn settling(&self, log: &RunLog, hold: u32, out: &mut RunScore) {
-        out.set(Metric::HitRounds, times(self.stay.first.min(self.rounds), ONE));
-        out.settling = Settling { settled: self.stay.settled, at_risk: at_risk(log.rounds(), hold) };
-        let at = self.stay.settled.map_or(log.rounds(), |round| round as usize);
+        out.set(Metric::HitRounds, times(self.hit.unwrap_or(log.rounds()) as u64, ONE));
+        let settled = self.stay.settled.map(count);
+        out.settling = Settling { settled, at_risk: at_risk(log.rounds(), hold) };
+        let at = settled.map_or(log.rounds(), |round| round as usize);
         out.set(Metric::Settled, i64::from(self.stay.settled.is_some()) * ONE);
         out.set(Metric::SettleRounds, times(at as u64, ONE));
         out.set(Metric::SettleTokens, times(log.tokens.get(at).copied().unwrap_or(0), ONE));
@@ -322,17 +356,34 @@ fn blocks(log: &RunLog, scoring: &Scoring, out: &mut RunScore) {
         out.set(Metric::Bias, micros(scoring.ratio(tokens, turns) - 1.0));
     }
     let (block, step) = (scoring.block.max(1) as usize, scoring.block_step.max(1) as usize);
-    let (mut squares, mut blocks, mut from) = (0_u64, 0_u64, burn_in);
+    // always in the order of rounds, so that a float does as well as an integer
+    let (mut squares, mut blocks, mut from) = (0.0, 0_u64, burn_in);
     while let Some((tokens, turns)) = between(from, from + block) {
         if turns > 0 {
-            let error = micros(libm::log(scoring.ratio(tokens.max(1), turns))).unsigned_abs();
+            let error = libm::log(scoring.ratio(tokens.max(1), turns));
             squares += error * error;
             blocks += 1;
         }
         from += step;
     }
     if blocks > 0 {
-        out.set(Metric::BlockErr, whole((ufloat(squares) / ufloat(blocks)).sqrt()));
+        out.set(Metric::BlockErr, micros((squares / ufloat(blocks)).sqrt()));
+    }
+}
+
+/// What is to be known of a rung in a round; nothing is right of a rung off the ladder, and the shape is checked before.
+#[inline]
+fn cell(row: &[Cell], rung: u8) -> Cell {
+    row.get(usize::from(rung)).copied().unwrap_or(Cell(0))
+}
+
+/// The side of the acceptable rungs that lies away from the first rung, seen from the first acceptable one.
+fn approach(log: &RunLog, hit: Option<usize>) -> u32 {
+    let rung = |round: usize| log.rung.get(round).copied().unwrap_or(0);
+    match hit.map(|hit| rung(hit).cmp(&rung(0))) {
+        Some(Ordering::Less) => Cell::HARDER,
+        Some(Ordering::Greater) => Cell::SOFTER,
+        Some(Ordering::Equal) | None => Cell::NEITHER,
     }
 }
 

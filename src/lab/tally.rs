@@ -225,7 +225,10 @@ mod tests {
         let tally = of(&[run(None, None, 10, 1), run(None, None, 1, 1), run(None, None, 0, 0)]);
         let share = tally.summary(Metric::FalseMove, 0.95).unwrap();
         assert!((share.mean - 2.0 / 11.0).abs() < 1e-15);
-        assert!(share.interval.unwrap().covers(2.0 / 11.0));
+        // residuals -9/11, 9/11 and 0, so t(.975, 2) sqrt(162/121 x 3/2) / 11
+        let upper = 2.0 / 11.0 + 4.302_652_729_911 * (162.0_f64 / 121.0 * 1.5).sqrt() / 11.0;
+        let interval = share.interval.unwrap();
+        assert!((interval.hi - upper).abs() < 1e-9 && interval.lo <= 0.0, "{interval:?}");
         assert_eq!(of(&[run(None, None, 0, 0)]).summary(Metric::FalseMove, 0.95), None);
         assert_eq!(of(&[run(None, None, 4, 1)]).summary(Metric::FalseMove, 0.95).unwrap().interval, None);
     }

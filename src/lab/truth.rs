@@ -23,8 +23,52 @@ pub const EVALUATION_BAND: Ratio = Ratio::from_ppm(150_000);
 /// Two errors closer than this, in nats, are a tie.
 const TIE: f64 = 1e-9;
 
-/// Larger errors, in nats, are no errors of a ladder but of its numbers.
-const MOST: f64 = 2_000.0;
+/// Errors past this many nats, a factor of nine million, are held there, so that a square fits its place in a [`Cell`].
+const MOST: f64 = 16.0;
+
+/// All that scoring asks of one rung in one round, in one word: one load for each round of each run.
+///
+/// | bits | hold |
+/// |---|---|
+/// | 0, 1, 2 | acceptable; in band; nearest |
+/// | 3 to 8 | how many rungs harder than every acceptable one |
+/// | 9 to 14 | how many rungs softer |
+/// | 15 to 62 | squared error, 1e-12 square nats |
+/// | 63 | never set |
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell(pub(super) u64);
+
+impl Cell {
+    /// Where the count of rungs past the acceptable ones begins: on the harder side, on the softer side, on neither.
+    pub(super) const HARDER: u32 = 3;
+    pub(super) const SOFTER: u32 = 9;
+    pub(super) const NEITHER: u32 = 63;
+
+    #[inline]
+    pub(super) const fn acceptable(self) -> u64 {
+        self.0 & 1
+    }
+
+    #[inline]
+    pub(super) const fn in_band(self) -> u64 {
+        self.0 >> 1 & 1
+    }
+
+    #[inline]
+    pub(super) const fn nearest(self) -> u64 {
+        self.0 >> 2 & 1
+    }
+
+    #[inline]
+    pub(super) const fn past(self, side: u32) -> u64 {
+        self.0 >> side & 63
+    }
+
+    #[inline]
+    pub(super) const fn square(self) -> u64 {
+        self.0 >> 15
+    }
+}
 
 /// Why there is no truth to score against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -54,6 +98,7 @@ pub struct Truth {
     rungs: usize,
     rounds: usize,
     errors: Vec<i32>,
+    cells: Vec<Cell>,
     in_band: Vec<u64>,
     nearest: Vec<u64>,
     acceptable: Vec<u64>,
@@ -105,7 +150,7 @@ impl Truth {
         for round in 0..rounds {
             for (rung, error) in row[..rungs].iter_mut().enumerate() {
                 *error = ln_mean(rung, round) - ln_target;
-                if !(error.abs() <= MOST) {
+                if !error.is_finite() {
                     self.clear();
                     return Err(TruthError::Mean { rung, round });
                 }
@@ -119,6 +164,7 @@ impl Truth {
     fn clear(&mut self) {
         (self.rungs, self.rounds) = (0, 0);
         self.errors.clear();
+        self.cells.clear();
         for masks in [&mut self.in_band, &mut self.nearest, &mut self.acceptable, &mut self.least] {
             masks.clear();
         }
@@ -133,14 +179,23 @@ impl Truth {
         for (rung, &error) in row.iter().enumerate() {
             in_band |= u64::from(low <= error && error <= high) << rung;
             nearest |= u64::from(error.abs() <= least + TIE) << rung;
-            self.errors.push(i32::try_from(micros(error)).unwrap_or(i32::MAX));
         }
-        let least = micros(least).unsigned_abs();
+        let acceptable = in_band | nearest;
+        let (hardest, softest) = (acceptable.trailing_zeros(), 63 - acceptable.leading_zeros().min(63));
+        for (rung, &error) in (0_u32..).zip(row) {
+            let micros = micros(error.clamp(-MOST, MOST));
+            self.errors.push(i32::try_from(micros).unwrap_or(i32::MAX));
+            let sets = (acceptable >> rung & 1) | (in_band >> rung & 1) << 1 | (nearest >> rung & 1) << 2;
+            let harder = u64::from(hardest.saturating_sub(rung)) << Cell::HARDER;
+            let softer = u64::from(rung.saturating_sub(softest)) << Cell::SOFTER;
+            self.cells.push(Cell(sets | harder | softer | (micros * micros).unsigned_abs() << 15));
+        }
+        let least = micros(least.min(MOST)).unsigned_abs();
         self.least.push(self.least.last().copied().unwrap_or(0) + least * least);
         self.feasible.push(self.feasible.last().copied().unwrap_or(0) + u32::from(in_band != 0));
         self.in_band.push(in_band);
         self.nearest.push(nearest);
-        self.acceptable.push(in_band | nearest);
+        self.acceptable.push(acceptable);
     }
 
     /// Rungs of the ladder.
@@ -206,13 +261,10 @@ impl Truth {
         self.least.get(rounds).copied().unwrap_or(0)
     }
 
-    /// Errors of all rungs, round by round, with the masks of acceptable, in-band and nearest rungs.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&[i32], u64, u64, u64)> {
-        let masks = self.acceptable.iter().zip(&self.in_band).zip(&self.nearest);
-        self.errors
-            .chunks_exact(self.rungs.max(1))
-            .zip(masks)
-            .map(|(errors, ((&acceptable, &in_band), &nearest))| (errors, acceptable, in_band, nearest))
+    /// The cells of all rungs, round by round.
+    #[inline]
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+        self.cells.chunks_exact(self.rungs.max(1))
     }
 }
 
@@ -238,13 +290,13 @@ mod tests {
 
     #[test]
     fn where_nothing_is_in_band_the_nearest_is_acceptable_and_ties_are_both() {
-        let mid = Target::from_micros(1_619_086_161); // sqrt(1280 x 2048) = 1619.08616..., off by less than a tie
+        let mid = Target::from_micros(1_619_086_162); // sqrt(1280 x 2048), off by less than a tie
         let mut truth = Truth::default();
         let exact = libm::log(1280.0 * 2048.0) / 2.0;
         truth.fill(1, 3, Target::from_tokens(1), EVALUATION_BAND, |rung, _| [0.235, -0.235, -0.7][rung]).unwrap();
         assert_eq!((truth.acceptable(0), truth.best(0), truth.feasible(0)), (0b011, 0, false));
         truth.fill(1, 2, mid, EVALUATION_BAND, |rung, _| [libm::log(2048.0), libm::log(1280.0)][rung]).unwrap();
-        assert!((libm::log(1619.086_161) - exact).abs() < 1e-9);
+        assert!((libm::log(1619.086_162) - exact).abs() < 1e-9);
         assert_eq!(truth.acceptable(0), 0b11);
         let far = filled(&[400.0, 250.0], Target::from_tokens(9000));
         assert_eq!((far.acceptable(1), far.feasible(1), far.feasible_rounds(3)), (0b01, false, 0));
@@ -254,6 +306,31 @@ mod tests {
     fn a_ladder_that_turns_back_is_judged_rung_by_rung() {
         let truth = filled(&[2900.0, 1350.0, 1500.0, 700.0], Target::from_tokens(1500));
         assert_eq!((truth.acceptable(0), truth.nearest(0), truth.best(0)), (0b0110, 0b0100, 2));
+    }
+
+    #[test]
+    fn absurd_errors_are_held_and_leave_the_sets_alone() {
+        let mut truth = Truth::default();
+        truth.fill(1, 3, Target::from_tokens(1), EVALUATION_BAND, |rung, _| [1e9, 40.0, -30.0][rung]).unwrap();
+        assert_eq!((truth.error_micros(0, 0), truth.error_micros(2, 0)), (16_000_000, -16_000_000));
+        assert_eq!((truth.acceptable(0), truth.least_squares(1)), (0b100, 256_000_000_000_000));
+        let cells: Vec<_> = truth.rows().flatten().map(|cell| (cell.square(), cell.past(Cell::NEITHER))).collect();
+        assert_eq!(cells, [(256_000_000_000_000, 0); 3]);
+    }
+
+    #[test]
+    fn a_cell_says_what_the_masks_say() {
+        let truth = filled(&[4000.0, 1200.0, 1149.999, 900.0, 600.0, 300.0], Target::from_tokens(1000));
+        for row in truth.rows() {
+            for (rung, cell) in row.iter().enumerate() {
+                let sets = [truth.acceptable(0), truth.in_band(0), truth.nearest(0)].map(|mask| mask >> rung & 1);
+                assert_eq!([cell.acceptable(), cell.in_band(), cell.nearest()], sets);
+                let error = i64::from(truth.error_micros(rung, 0));
+                assert_eq!(cell.square(), (error * error).unsigned_abs());
+            }
+            assert_eq!(row.iter().map(|cell| cell.past(Cell::HARDER)).collect::<Vec<_>>(), [2, 1, 0, 0, 0, 0]);
+            assert_eq!(row.iter().map(|cell| cell.past(Cell::SOFTER)).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 2]);
+        }
     }
 
     #[test]
@@ -272,7 +349,7 @@ mod tests {
         let mut truth = Truth::default();
         let mut fill = |target, band, mean: f64| truth.fill(1, 1, target, band, move |_, _| mean);
         let one = Target::from_tokens(1);
-        for mean in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e9] {
+        for mean in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(fill(one, EVALUATION_BAND, mean), Err(TruthError::Mean { rung: 0, round: 0 }));
         }
         assert_eq!(fill(Target::from_micros(0), EVALUATION_BAND, 0.0), Err(TruthError::ZeroTarget));

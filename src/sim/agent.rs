@@ -441,3 +441,110 @@ fn correlation(what: &'static str, got: f64) -> Result<(), ModelError> {
 fn ordered(what: &'static str, first: f64, second: f64) -> Result<(), ModelError> {
     if first <= second { Ok(()) } else { Err(ModelError::Crossed { what, first, second }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base() -> AgentSpec {
+        AgentSpec::geometric(500.0, 1.6, 6).unwrap()
+    }
+
+    fn refused(change: impl FnOnce(&mut AgentSpec)) -> ModelError {
+        let mut spec = base();
+        change(&mut spec);
+        AgentModel::new(spec).unwrap_err()
+    }
+
+    #[test]
+    fn a_geometric_ladder_stands_hardest_first() {
+        let model = AgentModel::new(base()).unwrap();
+        let means: Vec<f64> = model.spec().rungs.iter().map(|rung| rung.size.mean()).collect();
+        assert!((means[0] - 5242.88).abs() < 1e-9 && (means[4] - 800.0).abs() < 1e-9, "{means:?}");
+        assert_eq!(means[5], 500.0);
+        assert_eq!(model.spec().turns.most(), 120);
+        assert!(AgentSpec::geometric(-1.0, 1.6, 6).is_err());
+        assert!(AgentSpec::geometric(1.0, 10.0, 64).is_err());
+    }
+
+    #[test]
+    fn rungs_that_differ_by_scale_alone_share_a_shape() {
+        let mut spec = base();
+        assert_eq!(AgentModel::new(spec.clone()).unwrap().shapes().len(), 1);
+        spec.rungs[2].size = Size::lognormal(2000.0, 0.7).unwrap();
+        spec.rungs[3].size = Size::empirical(vec![1.0, 3.0]).unwrap();
+        spec.rungs[4].size = Size::empirical(vec![1.0, 3.0]).unwrap();
+        let model = AgentModel::new(spec).unwrap();
+        assert_eq!(model.shapes().len(), 3);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|rung| model.shape_of(rung)), [0, 0, 1, 2, 2, 0]);
+    }
+
+    #[test]
+    fn a_number_outside_its_range_is_named() {
+        let cases: Vec<(&str, Box<dyn FnOnce(&mut AgentSpec)>)> = vec![
+            ("turns_factor", Box::new(|spec| spec.rungs[1].turns_factor = 0.0)),
+            ("seconds_factor", Box::new(|spec| spec.rungs[1].seconds_factor = f64::NAN)),
+            ("shift", Box::new(|spec| spec.rungs[1].shift = Some((f64::NEG_INFINITY, 0.0)))),
+            ("turn.rho", Box::new(|spec| spec.turn.rho = 1.0)),
+            ("outliers.share", Box::new(|spec| spec.turn.outliers = Some(Outliers { share: 1.1, factor: 2.0 }))),
+            ("outliers.factor", Box::new(|spec| spec.turn.outliers = Some(Outliers { share: 0.1, factor: -2.0 }))),
+            ("session.tau", Box::new(|spec| spec.session.tau = -0.1)),
+            ("session.rho", Box::new(|spec| spec.session.rho = f64::NAN)),
+            ("session.trend", Box::new(|spec| spec.session.trend = f64::INFINITY)),
+            ("turns.mean", Box::new(|spec| spec.turns.mean = 0.0)),
+            ("turns.cv", Box::new(|spec| spec.turns.cv = -1.0)),
+            ("turns.min", Box::new(|spec| spec.turns.min = 0)),
+            ("turns.max", Box::new(|spec| spec.turns.max = Some(MOST_TURNS + 1))),
+            ("six times turns.mean", Box::new(|spec| spec.turns.mean = 20_000.0)),
+            ("time.overhead.mean", Box::new(|spec| spec.time.overhead.mean = -1.0)),
+            ("time.tool.cv", Box::new(|spec| spec.time.tool.cv = f64::NAN)),
+            ("time.tokens_per_second", Box::new(|spec| spec.time.tokens_per_second = 0.0)),
+            ("drift.steps.level", Box::new(|spec| spec.drift.steps = vec![Step { round: 1, level: 0.0 }])),
+            ("drift.ramp_per_100", Box::new(|spec| spec.drift.ramp_per_100 = f64::NAN)),
+            ("drift.walk", Box::new(|spec| spec.drift.walk = -0.1)),
+            ("faults.empty", Box::new(|spec| spec.faults.empty = 1.5)),
+            ("faults.truncated", Box::new(|spec| spec.faults.truncated = f64::NAN)),
+            (
+                "accounting.phi",
+                Box::new(|spec| {
+                    let phi = Ratio::from_ppm(1_000_001);
+                    spec.accounting = Accounting::Partial { phi, correction: Correction::Spread };
+                }),
+            ),
+        ];
+        for (name, change) in cases {
+            match refused(change) {
+                ModelError::Outside { what, .. } => assert_eq!(what, name),
+                other => panic!("{name}: {other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        assert_eq!(refused(|spec| spec.rungs.clear()), ModelError::Rungs { count: 0 });
+        assert_eq!(refused(|spec| spec.rungs = vec![spec.rungs[0].clone(); 65]), ModelError::Rungs { count: 65 });
+        let crossed = |change: fn(&mut AgentSpec)| matches!(refused(change), ModelError::Crossed { .. });
+        assert!(crossed(|spec| spec.rungs[0].shift = Some((0.2, 0.1))));
+        assert!(crossed(|spec| spec.turns.min = 121));
+        #[expect(clippy::reversed_empty_ranges, reason = "an outage the wrong way round is what is refused")]
+        let backwards = |spec: &mut AgentSpec| spec.faults.outages = vec![5..=4];
+        assert!(crossed(backwards));
+        let steps = |spec: &mut AgentSpec| {
+            spec.drift.steps = vec![Step { round: 5, level: 2.0 }, Step { round: 5, level: 1.0 }];
+        };
+        assert_eq!(refused(steps), ModelError::Steps { index: 1 });
+        let gamma = |spec: &mut AgentSpec| {
+            spec.rungs[3].size = Size::gamma(500.0, 1.0).unwrap();
+            spec.turn.rho = 0.1;
+        };
+        assert_eq!(refused(gamma), ModelError::CorrelatedGamma { rung: 3 });
+    }
+
+    #[test]
+    fn output_without_time_is_allowed() {
+        let mut spec = base();
+        spec.time.tokens_per_second = f64::INFINITY;
+        assert!(AgentModel::new(spec).is_ok());
+    }
+}

@@ -358,3 +358,168 @@ fn at_least(what: &'static str, got: f64, least: f64, most: f64) -> Result<(), S
     let fine = (least..=most).contains(&got);
     if fine { Ok(()) } else { Err(SizeError::Outside { what, got, least, most, open: false }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statrs::distribution::{ContinuousCDF, Gamma, LogNormal};
+
+    const DRAWS: usize = 100_000;
+
+    fn part(weight: f64, mu: f64, sigma: f64) -> Component {
+        Component { weight, mu, sigma }
+    }
+
+    /// Draws of a size, not yet whole, from a run of its own.
+    fn draws(size: &Size, run: u32) -> Vec<f64> {
+        let noise = Noise::new(77, run);
+        let (mut normals, mut values, mut wide) = (vec![0.0; DRAWS], Vec::new(), Vec::new());
+        noise.fill(Channel::Size, 0, &mut normals);
+        normal::invert(&mut normals);
+        size.shape().draw(&noise, 0, &normals, &mut values, &mut wide);
+        let scales = size.scales(0.0);
+        wide.resize(DRAWS, false);
+        values.iter().zip(&wide).map(|(value, wide)| value * scales[usize::from(*wide)]).collect()
+    }
+
+    /// sqrt(n) times the distance of Kolmogorov and Smirnov; 1.95 is passed once in a thousand.
+    fn distance(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
+        values.sort_by(f64::total_cmp);
+        let n = count(values.len());
+        let gaps = (0_u32..).map(f64::from).zip(&values).map(|(rank, value)| {
+            let p = cdf(*value);
+            (p - rank / n).abs().max(((rank + 1.0) / n - p).abs())
+        });
+        n.sqrt() * gaps.fold(0.0, f64::max)
+    }
+
+    fn fits(size: &Size, cdf: impl Fn(f64) -> f64) {
+        for run in 0..2 {
+            let values = draws(size, run);
+            let mean = values.iter().sum::<f64>() / count(DRAWS);
+            let second = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count(DRAWS);
+            let error = (second / count(DRAWS)).sqrt();
+            assert!((mean - size.mean()).abs() < 4.5 * error, "mean {mean} +- {error} of {size:?}");
+            let far = distance(values, &cdf);
+            assert!(far < 1.95, "{far} for {size:?}");
+        }
+    }
+
+    #[test]
+    fn lognormals_fit() {
+        for cv in [0.3, 1.0, 1.8] {
+            let sigma = libm::log(1.0 + cv * cv).sqrt();
+            let known = LogNormal::new(libm::log(2048.0) - sigma * sigma / 2.0, sigma).unwrap();
+            fits(&Size::lognormal(2048.0, cv).unwrap(), |x| known.cdf(x));
+        }
+    }
+
+    #[test]
+    fn gammas_fit() {
+        for shape in [0.44, 1.0, 2.78] {
+            let cv = 1.0 / f64::sqrt(shape);
+            let known = Gamma::new(shape, shape / 2048.0).unwrap();
+            fits(&Size::gamma(2048.0, cv).unwrap(), |x| known.cdf(x));
+        }
+    }
+
+    #[test]
+    fn mixtures_fit() {
+        let (narrow, wide) = (LogNormal::new(5.16, 0.46).unwrap(), LogNormal::new(6.14, 1.30).unwrap());
+        let size = Size::mixture(part(0.42, 5.16, 0.46), part(0.58, 6.14, 1.30), Moves::Wide).unwrap();
+        fits(&size, |x| 0.42 * narrow.cdf(x) + 0.58 * wide.cdf(x));
+    }
+
+    #[test]
+    fn empirical_sizes_lie_on_their_lines() {
+        let size = Size::empirical(vec![10.0, 20.0, 20.0, 100.0]).unwrap();
+        assert_eq!(size.mean(), (15.0 + 20.0 + 60.0) / 3.0);
+        let values = draws(&size, 0);
+        let share = |x: f64| count(values.iter().filter(|value| **value <= x).count()) / count(DRAWS);
+        for (x, p) in [(10.0, 0.0), (15.0, 1.0 / 6.0), (19.999, 1.0 / 3.0), (20.0, 2.0 / 3.0), (60.0, 5.0 / 6.0)] {
+            assert!((share(x) - p).abs() < 0.006, "{x}: {}", share(x));
+        }
+        assert!((values.iter().sum::<f64>() / count(DRAWS) - size.mean()).abs() < 0.35);
+        assert_eq!(between(&[10.0, 20.0, 20.0, 100.0], 1.0), 100.0);
+        assert_eq!(between(&[10.0, 20.0, 20.0, 100.0], 0.0), 10.0);
+    }
+
+    #[test]
+    fn a_shift_moves_what_the_effort_moves() {
+        let two = libm::log(2.0);
+        let [narrow, wide] = [part(0.5, 5.0, 0.5), part(0.5, 7.0, 1.0)];
+        let (low, high) = (0.5 * narrow.mean(), 0.5 * wide.mean());
+        for (moves, mean) in
+            [(Moves::Wide, low + 2.0 * high), (Moves::Narrow, 2.0 * low + high), (Moves::All, 2.0 * (low + high))]
+        {
+            let size = Size::mixture(narrow, wide, moves).unwrap();
+            assert!((size.shifted_mean(two) / mean - 1.0).abs() < 1e-14);
+            let (before, after) = (size.scales(0.0), size.scales(two));
+            let ratios = [after[0] / before[0], after[1] / before[1]];
+            let expected = moves.factors(2.0);
+            assert!(ratios.iter().zip(expected).all(|(ratio, factor)| (ratio - factor).abs() < 1e-14));
+        }
+        for size in [Size::lognormal(300.0, 1.0), Size::gamma(300.0, 1.0), Size::empirical(vec![0.0, 600.0])] {
+            assert!((size.unwrap().shifted_mean(two) - 600.0).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn numbers_become_whole_here() {
+        let table = [(0.2, 1), (1.5, 2), (2.5, 2), (2.500_000_1, 3), (1e12, u32::MAX), (f64::NAN, 1), (-4.0, 1)];
+        for (x, whole) in table {
+            assert_eq!(nearest(x, 1), whole, "{x}");
+        }
+        assert_eq!(nearest(0.4, 0), 0);
+        assert_eq!(nearest(f64::INFINITY, 1), u32::MAX);
+        assert_eq!(nearest(4_294_967_294.6, 1), u32::MAX);
+        assert_eq!(nearest(4_294_967_294.4, 1), u32::MAX - 1);
+    }
+
+    #[test]
+    fn unsound_numbers_are_named() {
+        let what = |made: Result<Size, SizeError>| match made.unwrap_err() {
+            SizeError::Outside { what, .. } => what,
+            other => panic!("{other}"),
+        };
+        for mean in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e10] {
+            assert_eq!(what(Size::lognormal(mean, 1.0)), "mean");
+            assert_eq!(what(Size::gamma(mean, 1.0)), "mean");
+        }
+        for cv in [-0.1, f64::NAN, f64::INFINITY] {
+            assert_eq!(what(Size::lognormal(5.0, cv)), "cv");
+            assert_eq!(what(Size::gamma(5.0, cv)), "cv");
+        }
+        assert_eq!(what(Size::gamma(5.0, 0.0)), "cv");
+        assert!(Size::lognormal(5.0, 0.0).is_ok());
+        let mixture = |narrow, wide| Size::mixture(narrow, wide, Moves::All);
+        assert_eq!(what(mixture(part(0.0, 5.0, 1.0), part(1.0, 5.0, 1.0))), "weight");
+        assert_eq!(what(mixture(part(0.5, f64::NAN, 1.0), part(0.5, 5.0, 1.0))), "mu");
+        assert_eq!(what(mixture(part(0.5, 5.0, 1.0), part(0.5, 5.0, -1.0))), "sigma");
+        assert_eq!(what(mixture(part(0.5, 5.0, 1.0), part(0.5, 50.0, 9.0))), "mean");
+        let sum = mixture(part(0.4, 5.0, 1.0), part(0.5, 5.0, 1.0));
+        assert!(matches!(sum, Err(SizeError::Weights { .. })));
+        assert_eq!(Size::empirical(vec![]), Err(SizeError::TooFewQuantiles { count: 0 }));
+        assert_eq!(Size::empirical(vec![3.0]), Err(SizeError::TooFewQuantiles { count: 1 }));
+        assert_eq!(Size::empirical(vec![3.0, 5.0, 4.0]), Err(SizeError::Falling { index: 2 }));
+        assert_eq!(what(Size::empirical(vec![3.0, f64::NAN])), "quantile");
+        assert_eq!(what(Size::empirical(vec![-3.0, 4.0])), "quantile");
+        assert_eq!(what(Size::empirical(vec![0.0, 0.0])), "mean");
+    }
+
+    /// Draws of the least and most likely sizes stay numbers.
+    #[test]
+    fn extremes_stay_finite() {
+        let noise = Noise::new(3, 3);
+        for size in [
+            Size::gamma(1.0, MOST_CV).unwrap(),
+            Size::gamma(MOST_MEAN, 0.001).unwrap(),
+            Size::lognormal(MOST_MEAN, MOST_CV).unwrap(),
+        ] {
+            let (mut values, mut wide) = (Vec::new(), Vec::new());
+            size.shape().draw(&noise, 0, &[-8.3, -1.0, 0.0, 1.0, 8.3], &mut values, &mut wide);
+            assert!(values.iter().all(|value| value.is_finite()), "{values:?}");
+            assert!(size.scales(20.0).iter().all(|scale| scale.is_finite()));
+        }
+    }
+}

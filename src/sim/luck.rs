@@ -372,3 +372,6 @@ fn fate(faults: &Faults, noise: &Noise, round: u32) -> Fate {
 fn place(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -278,6 +278,16 @@ fn cycles_are_told_from_chatter() {
     assert_eq!(of_halves(&[2; 10], 2, 3), (0.0, 0.0));
 }
 
+/// Nine half periods of mean 10: a standard deviation of 3.317 is regular, one of 3.335 is not. Ten with a mean swing of
+/// 1.5 are wide, with 1.4 they are not.
+#[test]
+fn the_edges_of_a_cycle() {
+    let nine = |squares| Turning { reversals: 10, halves: 90, squares, swings: 9, ..Turning::default() }.verdict();
+    assert_eq!((nine(988), nine(989)), ((true, false), (false, true)));
+    let ten = |swings| Turning { reversals: 11, halves: 50, squares: 900, swings, ..Turning::default() }.verdict();
+    assert_eq!((ten(15), ten(14)), ((true, false), (false, true)));
+}
+
 #[test]
 fn settling_again_is_counted_from_the_disturbance_and_ends_before_the_next() {
     let mut rungs = vec![2; 10];
