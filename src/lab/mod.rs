@@ -1,3 +1,5 @@
 //! The lab: scenarios, sweeps, metrics, fits and reports.
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
+
+pub mod fit;
