@@ -1,5 +1,6 @@
 //! The committed scenarios are what the fits make of the committed logs, to the byte.
 #![cfg(all(feature = "agents", feature = "lab"))]
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
 
 use std::fs;
 use std::path::Path;

@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn overhead_speed_and_gaps_are_found_again() {
         // 2 s and 80 tokens per second, 0 to 1 s on top; 4 s of tools, and a person every twentieth time.
-        let records = series(400, |tokens| 2000 + tokens * 25 / 2, |at| if at % 20 == 0 { 900_000 } else { 4000 });
+        let records =
+            series(400, |tokens| 2000 + tokens * 25 / 2, |at| if at.is_multiple_of(20) { 900_000 } else { 4000 });
         let found = Timing::of(&Sessions::of(&records, "m"), 30).unwrap();
         assert!((found.speed - 80.0).abs() < 0.5, "{found:?}");
         assert!((found.overhead - 2.5).abs() < 0.05 && (found.overhead_cv - 0.408 / 2.5).abs() < 0.02, "{found:?}");
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn stalls_do_not_spoil_it_and_too_little_says_nothing() {
-        let stalled = |tokens: u64| if tokens % 30 == 0 { 600_000 } else { 2000 + tokens * 25 / 2 };
+        let stalled = |tokens: u64| if tokens.is_multiple_of(30) { 600_000 } else { 2000 + tokens * 25 / 2 };
         let found = Timing::of(&Sessions::of(&series(400, stalled, |_| 0), "m"), 30).unwrap();
         assert!((found.speed - 80.0).abs() < 3.0, "{found:?}");
         assert!(Timing::of(&Sessions::of(&series(29, |_| 10, |_| 0), "m"), 30).is_none());
