@@ -280,6 +280,14 @@ mod tests {
     }
 
     #[test]
+    fn the_luck_of_short_sessions_is_no_session_effect() {
+        let mut normal = normals(11);
+        let stretches: Vec<(&str, Vec<f64>)> = (0..400).map(|_| ("high", (0..5).map(|_| normal()).collect())).collect();
+        let (between, within) = variances(&stretches).unwrap();
+        assert!(between < 0.04 && (within - 1.0).abs() < 0.1, "{between} {within}");
+    }
+
+    #[test]
     fn groups_tell_models_efforts_and_sessions_apart() {
         let mut records = vec![
             record("a", "high", 1, 10, 100),
