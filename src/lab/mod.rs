@@ -5,6 +5,7 @@
 pub mod axis;
 pub mod choose;
 pub mod conform;
+pub mod fit;
 pub mod fixed;
 pub mod grid;
 pub mod metric;
