@@ -210,10 +210,8 @@ impl Meter {
     pub fn window(&self, cutoff: Timestamp, since: Mark) -> Sums {
         let live = self.first_from(cutoff).max(since.0.saturating_sub(self.released));
         let before = self.entries.get(live).map_or(self.totals, |entry| entry.before);
-        let mut sums = Sums {
-            turns: self.totals.turns - before.turns,
-            output: Tokens::new(self.totals.tokens - before.tokens),
-        };
+        let mut sums =
+            Sums { turns: self.totals.turns - before.turns, output: Tokens::new(self.totals.tokens - before.tokens) };
         for open in self.open.iter().filter(|open| open.at >= cutoff) {
             sums.output = sums.output.plus(open.part.output);
             sums.turns += open.turns();
@@ -307,7 +305,8 @@ mod tests {
     #[test]
     fn named_turns_are_settled_first_and_lumps_count_towards_the_total() {
         let mut meter = Meter::new();
-        let named = |id: &str, output| TurnRecord { id: Some(Arc::from(id)), grade: Grade::Estimated, ..turn(1, output) };
+        let named =
+            |id: &str, output| TurnRecord { id: Some(Arc::from(id)), grade: Grade::Estimated, ..turn(1, output) };
         meter.report(&named("a", 1));
         meter.report(&named("b", 1));
         meter.report(&TurnRecord { counts_as_turn: false, ..turn(2, 10) });

@@ -9,12 +9,16 @@
 //! | [`dist`] | sizes of turns, and the one place where numbers become whole |
 //! | [`agent`] | the simulated agent as plain, checked data |
 //! | [`luck`] | what that agent does in one run, rung by rung |
+//! | [`world`] | the agent on a clock, driving the machine event by event |
+//! | [`oracle`] | the law that is told what is right |
 
 pub mod agent;
 pub mod dist;
 pub mod luck;
 pub mod noise;
 pub mod normal;
+pub mod oracle;
+pub mod world;
 
 pub use agent::{
     Accounting, AgentModel, AgentSpec, Correction, Drift, Faults, ModelError, Outliers, RungModel, SessionModel, Span,
@@ -23,3 +27,5 @@ pub use agent::{
 pub use dist::{Component, Moves, Size, SizeError};
 pub use luck::{Closing, Luck, RoundDraw};
 pub use noise::{Channel, Noise};
+pub use oracle::Oracle;
+pub use world::{RoundFacts, World};

@@ -26,12 +26,12 @@
 //!        \------------------- caps, streaks, failures <-- verifying (if there is an oracle) <---/--> stopped
 //! ```
 
-mod core;
 mod io;
 mod plan;
+mod state;
 #[cfg(test)]
 mod tests;
 
-pub use self::core::Machine;
 pub use io::{Answer, Input, Output, RoundExit, StopRequest, Urgency, Waiting};
 pub use plan::{BudgetOrder, Charge, Plan};
+pub use state::Machine;

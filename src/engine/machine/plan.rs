@@ -1,5 +1,7 @@
 //! What a loop is set up with, and the two choices in which it may be told to behave as the original did.
 
+use alloc::string::String;
+
 use crate::engine::control::Limits;
 use crate::engine::ladder::Ladder;
 use crate::engine::units::Millis;
@@ -10,7 +12,7 @@ pub struct Plan {
     /// The efforts, hardest first.
     pub ladder: Ladder,
     /// The effort that the agent was set up with: may carry the width prefix, may be off the ladder.
-    pub configured: alloc::string::String,
+    pub configured: String,
     /// The pause between two rounds.
     pub rest: Millis,
     /// The pause after one failed round, doubled for each further one in a row up to 64 times this; the longer of it and

@@ -7,7 +7,7 @@ use core::num::{NonZeroU32, NonZeroU64};
 
 use super::*;
 use crate::engine::{
-    Band, Checkpoint, Control, Fingerprint, Governor, Grade, Ladder, LawKind, Limits, Millis, MicroUsd, NoTrace, Over,
+    Band, Checkpoint, Control, Fingerprint, Governor, Grade, Ladder, LawKind, Limits, MicroUsd, Millis, NoTrace, Over,
     Ratio, Target, Timestamp, Tokens, TurnRecord,
 };
 
@@ -53,18 +53,24 @@ impl Host {
         }
     }
 
-    /// Answers the order to persist, and gives what follows.
+    /// Answers orders to persist, and gives what follows them.
     fn persist(&mut self) -> Vec<Output> {
-        let orders = self.drain();
-        let Output::Persist { seq, .. } = orders[0] else { panic!("{orders:?}") };
-        assert_eq!(orders[1..], [Output::Wait { until: None, why: Waiting::Disk }], "nothing before the write");
-        self.tell(Input::Persisted { seq });
-        self.drain()
+        loop {
+            let orders = self.drain();
+            let Output::Persist { seq, .. } = orders[0] else { return orders };
+            assert_eq!(orders[1..], [Output::Wait { until: None, why: Waiting::Disk }], "nothing before the write");
+            self.tell(Input::Persisted { seq });
+        }
     }
 
     /// Runs to the point where the agent of the next round works.
     fn start(&mut self) -> u64 {
-        let orders = self.persist();
+        let mut orders = self.persist();
+        if let Output::Wait { until: Some(until), why: Waiting::Rest | Waiting::Backoff } = orders[0] {
+            self.now = until.millis();
+            self.tell(Input::Woke);
+            orders = self.persist();
+        }
         let Output::Spawn { round, effort } = &orders[0] else { panic!("{orders:?}") };
         self.log.push(effort.word().into());
         let round = *round;
@@ -88,12 +94,7 @@ impl Host {
         let round = self.start();
         self.now += 1000;
         self.turn(round, output);
-        let end = self.end(round, exit).pop().unwrap();
-        if let Output::Wait { until: Some(until), .. } = end {
-            self.now = until.millis();
-            self.tell(Input::Woke);
-        }
-        end
+        self.end(round, exit).pop().unwrap()
     }
 
     fn kept(&self) -> (u64, Option<u64>, Option<&str>) {
@@ -150,18 +151,16 @@ fn a_spent_budget_stops_before_a_round_and_clears_what_is_kept() {
     assert!(fresh.machine.checkpoint().is_clean());
     let mut original = host(Plan { limits, budget_order: BudgetOrder::AfterARound, ..plan() }, kept);
     assert_eq!(original.start(), 4, "the original runs one more");
-    original.turn(4, 5).tell(Input::Ended { round: 4, exit: RoundExit::Done });
-    original.persist();
-    assert_eq!(original.persist(), [Output::Stop(Control::Budget)]);
+    assert_eq!(original.turn(4, 5).end(4, RoundExit::Done), [Output::Stop(Control::Budget)]);
 }
 
 #[test]
 fn a_budget_reached_in_a_round_stops_after_it_without_a_rest() {
     let mut host = limited(Limits { budget: Some(Tokens::new(100)), rounds: NonZeroU64::new(1), ..Limits::default() });
     let round = host.start();
-    host.turn(round, 99).turn(round, 1).tell(Input::Ended { round, exit: RoundExit::Done });
-    assert!(matches!(host.persist()[0], Output::Persist { .. }), "the decision, then the cleared checkpoint");
-    assert_eq!(host.persist(), [Output::Stop(Control::Budget)]);
+    host.turn(round, 99).turn(round, 1);
+    assert_eq!(host.end(round, RoundExit::Done), [Output::Stop(Control::Budget)]);
+    assert!(host.machine.checkpoint().is_clean(), "cleared, and durable before the stop");
     host.tell(Input::Woke).turn(round, 5);
     assert_eq!(host.drain(), [Output::Stop(Control::Budget)], "for ever");
     assert_eq!(host.machine.spent().output, Tokens::new(105), "and what lands late is charged");
@@ -302,10 +301,8 @@ fn spend_that_nobody_counts_stops_a_bounded_loop() {
     for (budget, stopped) in [(Some(Tokens::new(1000)), true), (None, false)] {
         let mut host = limited(Limits { budget, ..Limits::default() });
         let round = host.start();
-        let turn = TurnRecord {
-            grade: Grade::Unknown,
-            ..TurnRecord::new(round, Timestamp::EPOCH, Tokens::ZERO, "test")
-        };
+        let turn =
+            TurnRecord { grade: Grade::Unknown, ..TurnRecord::new(round, Timestamp::EPOCH, Tokens::ZERO, "test") };
         host.tell(Input::Turned { turn });
         let stop = [Output::Stop(Control::Unmetered)];
         assert_eq!(host.end(round, RoundExit::Done) == stop, stopped);
@@ -327,8 +324,7 @@ fn a_closing_total_is_charged_and_read_once() {
 #[test]
 fn rows_of_nothing_and_of_one_error_stop() {
     let print = |byte| Some(Fingerprint([byte; 32]));
-    let limits =
-        Limits { no_progress: NonZeroU32::new(2), same_error: NonZeroU32::new(2), ..Limits::default() };
+    let limits = Limits { no_progress: NonZeroU32::new(2), same_error: NonZeroU32::new(2), ..Limits::default() };
     let run = |prints: &[(Option<Fingerprint>, Option<Fingerprint>)]| {
         let mut host = limited(limits);
         for &(tree, error) in prints {
@@ -336,9 +332,8 @@ fn rows_of_nothing_and_of_one_error_stop() {
             host.tell(Input::Progress { round, tree, error });
             match host.end(round, RoundExit::Done).pop() {
                 Some(Output::Stop(control)) => return Some(control),
-                _ => host.now += 5000,
+                _ => {}
             }
-            host.tell(Input::Woke);
         }
         None
     };
