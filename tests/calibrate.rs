@@ -8,6 +8,8 @@ use std::path::Path;
 use flyball::agents::{LogReader, join};
 use flyball::engine::TurnRecord;
 use flyball::lab::fit::{Calibration, Options, calibrate, survey};
+use flyball::lab::grid::Axes;
+use flyball::lab::scenario::{Evidence, Scenario};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -78,4 +80,24 @@ fn measured_rungs_are_those_of_the_logs_and_the_others_say_that_they_are_assumed
         expected(&[("max", false), ("xhigh", false), ("high", true), ("medium", false), ("low", false)])
     );
     assert_eq!(shown(&gpt()), expected(&[("xhigh", true), ("high", true), ("medium", true), ("low", false)]));
+}
+
+#[test]
+fn the_scenarios_load_and_their_targets_lie_inside_the_ladder() {
+    for fit in [sonnet(), gpt()] {
+        let scenario = Scenario::load(&fit.to_toml(), &fit.name).unwrap();
+        assert!(scenario.grid(Axes::default()).unwrap().len() >= 200);
+        for (rung, evidence) in fit.rungs.iter().zip(&scenario.evidence) {
+            assert_eq!(rung.is_measured(), matches!(evidence, Evidence::Measured { .. }), "{}", rung.effort);
+        }
+        let means = scenario.derived().means;
+        for (rung, mean) in fit.rungs.iter().zip(&means) {
+            assert!((rung.sizes.mean() / mean - 1.0).abs() < 0.005, "{}: {mean}", rung.effort);
+        }
+        let (low, high) = means.iter().fold((f64::MAX, 0.0_f64), |(low, high), &mean| (low.min(mean), high.max(mean)));
+        for target in fit.targets {
+            let target = f64::from(u32::try_from(target).unwrap());
+            assert!(low < target && target < high, "{target} in {means:?}");
+        }
+    }
 }

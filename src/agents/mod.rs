@@ -2,7 +2,7 @@
 //!
 //! It starts nothing and opens nothing: whoever has the bytes hands them over, in pieces of any size. A
 //! [`LogReader`] finds out by content what it is being fed, counts each request to the model once, and never fails on a
-//! bad line: bad lines are counted in [`Health`]. [`join`] then puts several logs together, so that a checkpoint, a fork
+//! bad line: bad lines are counted in [`Health`]. [`join()`] then puts several logs together, so that a checkpoint, a fork
 //! or a resumed session adds nothing twice.
 //!
 //! | module | holds |
@@ -11,7 +11,7 @@
 //! | [`detect`] | which program wrote this |
 //! | [`claude`] | Claude Code session files |
 //! | [`codex`] | Codex rollout files |
-//! | [`join`] | several logs, each call once |
+//! | [`mod@join`] | several logs, each call once |
 //! | [`health`] | what was odd, counted |
 //! | [`json`] | numbers and times that are trusted only where they are plausible |
 //!

@@ -6,7 +6,8 @@
 //!
 //! Units: `mu` and `sigma` are of ln tokens; gamma's scale is in tokens. Source of the mixture's fit: Dempster, Laird and Rubin 1977 (EM).
 
-use super::numeric::{deviation, digamma, distance, float, gamma_cdf, len, mean, normal_cdf, quantile, trigamma};
+use super::numeric::{deviation, digamma, distance, float, len, mean, quantile, trigamma};
+use crate::lab::special::{gamma_tails, normal_cdf};
 
 /// The smallest spread of ln tokens that a fit may have: a component on one value would have endless likelihood.
 pub const SIGMA_FLOOR: f64 = 0.05;
@@ -192,7 +193,7 @@ impl Gamma {
     /// The share below, by tokens.
     #[must_use]
     pub fn cdf(&self, tokens: f64) -> f64 {
-        gamma_cdf(self.shape, tokens / self.scale)
+        gamma_tails(self.shape, tokens / self.scale).0
     }
 }
 

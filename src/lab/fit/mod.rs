@@ -9,7 +9,7 @@
 //! | [`families`] | lognormal, mixture of two, gamma, and how well each fits |
 //! | [`timing`] | overhead, speed, tool time |
 //! | [`ladder`] | which efforts a model takes, and the prior for those that nobody measured |
-//! | [`write`] | the scenario as text |
+//! | [`mod@write`] | the scenario as text |
 //! | [`numeric`] | the arithmetic |
 //!
 //! Decisions. A round is a session, with all prompts that a person gave in it. Sizes are fitted to all calls of an effort
