@@ -9,6 +9,8 @@ pub mod fit;
 pub mod fixed;
 pub mod grid;
 pub mod metric;
+#[cfg(feature = "plots")]
+pub mod plot;
 pub mod report;
 pub mod result;
 pub mod runlog;
