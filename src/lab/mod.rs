@@ -16,6 +16,7 @@ pub mod result;
 pub mod runlog;
 pub mod scenario;
 pub mod score;
+pub mod settings;
 pub mod special;
 pub mod stats;
 pub mod survival;
