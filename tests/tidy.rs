@@ -11,8 +11,18 @@ const MOST_LINES: usize = 650;
 
 /// Folders and files of the package that people write.
 const WRITTEN: &[&str] = &[
-    "src", "tests", "examples", "benches", "scenarios", "plots", ".ci", "README.md", "CHANGELOG.md", "Cargo.toml",
-    ".clippy.toml", ".gitignore",
+    "src",
+    "tests",
+    "examples",
+    "benches",
+    "scenarios",
+    "plots",
+    ".ci",
+    "README.md",
+    "CHANGELOG.md",
+    "Cargo.toml",
+    ".clippy.toml",
+    ".gitignore",
 ];
 
 /// Endings of files that are read as text here; recorded data is left as it was recorded.

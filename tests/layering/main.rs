@@ -53,8 +53,8 @@ fn every_module_keeps_to_its_layer() {
     ];
     let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
     while let Some(source) = todo.pop() {
-        let text = fs::read_to_string(&source.file)
-            .unwrap_or_else(|error| panic!("{}: {error}", source.file.display()));
+        let text =
+            fs::read_to_string(&source.file).unwrap_or_else(|error| panic!("{}: {error}", source.file.display()));
         let found = check(&text, &source.place).unwrap_or_else(|error| panic!("{}: {error}", source.file.display()));
         faults.extend(found.faults.iter().map(|fault| format!("{}: {fault}", source.file.display())));
         for Declared { name, test } in found.declared {
@@ -124,7 +124,10 @@ fn the_binary_knows_the_command_line_alone() {
 fn the_engine_is_bare() {
     good("engine::units", "use core::fmt; use alloc::vec::Vec;");
     good("engine::laws::stride", "fn f(x: f64) -> f64 { libm::log(x) * 0.5 }");
-    good("engine::units", "#[cfg(test)] mod tests { use proptest::prelude::*; fn f() -> f64 { std::hint::black_box(0.5) } }");
+    good(
+        "engine::units",
+        "#[cfg(test)] mod tests { use proptest::prelude::*; fn f() -> f64 { std::hint::black_box(0.5) } }",
+    );
     bad("engine::units", "use std::fmt;");
     bad("engine::units", "use ::std::fmt;");
     bad("engine::units", "extern crate std;");

@@ -19,7 +19,17 @@ const LAYERS: &[Layer] = &[
         name: "lab",
         layers: &["engine", "sim", "trace"],
         crates: &[
-            "libm", "rayon", "serde", "serde_json", "toml", "csv", "strsim", "thiserror", "sha2", "plotters", "resvg",
+            "libm",
+            "rayon",
+            "serde",
+            "serde_json",
+            "toml",
+            "csv",
+            "strsim",
+            "thiserror",
+            "sha2",
+            "plotters",
+            "resvg",
         ],
     },
     Layer { name: "cli", layers: &["engine", "sim", "trace", "agents", "lab"], crates: DEPENDENCIES },
@@ -27,8 +37,25 @@ const LAYERS: &[Layer] = &[
 
 /// All that the package depends on.
 pub(crate) const DEPENDENCIES: &[&str] = &[
-    "libm", "rayon", "serde", "serde_json", "toml", "csv", "strsim", "thiserror", "sha2", "plotters", "resvg", "clap",
-    "indicatif", "anstream", "comfy_table", "anyhow", "ctrlc", "rand", "rand_distr",
+    "libm",
+    "rayon",
+    "serde",
+    "serde_json",
+    "toml",
+    "csv",
+    "strsim",
+    "thiserror",
+    "sha2",
+    "plotters",
+    "resvg",
+    "clap",
+    "indicatif",
+    "anstream",
+    "comfy_table",
+    "anyhow",
+    "ctrlc",
+    "rand",
+    "rand_distr",
 ];
 
 /// What acts on the world, or looks at it: for the command line alone.
