@@ -1,4 +1,5 @@
 //! The two engines of a sweep must come to the same bytes, on every scenario and any number of threads.
+#![cfg(feature = "lab")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

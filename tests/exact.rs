@@ -1,5 +1,6 @@
 //! The simulator against exact theory: with gamma turns, and a window of exactly one round, the rungs visited are a
 //! birth-death chain whose occupancy, moves, reversals and hitting times are known to any digit.
+#![cfg(feature = "lab")]
 
 use flyball::engine::{AnyLaw, Band, LawKind, Millis, Over, Ratio, Rungs, Target};
 use flyball::lab::runlog::RunLog;

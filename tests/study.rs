@@ -1,5 +1,6 @@
 //! The simulator against a second program: the on-rung shares and reversals of the control study, which were made by other
 //! code from the same text, with other noise.
+#![cfg(feature = "lab")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -142,3 +142,49 @@ fn every_decision_and_scenario_is_named_as_the_pages_say() {
         assert!(text.contains(&format!("name = \"{stem}\"")), "{path} goes by another name");
     }
 }
+
+/// The names of functions that are marked slow in a file.
+fn marked_slow(text: &str) -> Vec<&str> {
+    let mark = concat!("#[ign", "ore = \"slow");
+    let name = |rest: &'_ str| -> Option<(usize, usize)> {
+        let from = rest.find("fn ")? + 3;
+        Some((from, from + rest[from..].find('(')?))
+    };
+    text.match_indices(mark)
+        .filter_map(|(at, _)| {
+            let rest = &text[at..];
+            name(rest).map(|(from, to)| &rest[from..to])
+        })
+        .collect()
+}
+
+#[test]
+fn the_slow_list_names_every_slow_test() {
+    let list =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slow.list")).expect("the slow list");
+    let line = |line: &str| {
+        let (target, name) = line.split_once(' ').expect("a line is TARGET NAME");
+        format!("{target} {}", name.rsplit("::").next().unwrap_or(name))
+    };
+    let mut listed: Vec<String> = list.lines().filter(|line| !line.starts_with('#')).map(line).collect();
+    let mut marked = Vec::new();
+    for (path, text) in texts() {
+        let target = match path.strip_prefix("tests/") {
+            Some(rest) => rest.split(['/', '.']).next().unwrap_or(rest).to_owned(),
+            None => "lib".to_owned(),
+        };
+        if path.ends_with(".rs") {
+            marked.extend(marked_slow(&text).iter().map(|name| format!("{target} {name}")));
+        }
+    }
+    listed.sort_unstable();
+    marked.sort_unstable();
+    assert_eq!(listed, marked, "tests/slow.list against what is marked in the source");
+}
+
+#[test]
+fn a_slow_test_is_found_by_its_mark() {
+    let mark = concat!("#[ign", "ore = \"slow: a minute\"]\n");
+    assert_eq!(marked_slow(&format!("#[test]\n{mark}fn long() {{}}\nfn next() {{}}")), ["long"]);
+    assert_eq!(marked_slow("#[test]\nfn short() {}"), Vec::<&str>::new());
+}
