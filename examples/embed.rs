@@ -17,8 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut facts = Vec::new(); // what is to be told next, each at its time
     loop {
         match machine.poll(&mut NoTrace) {
-            // a real host writes the checkpoint to disk before it says so
-            Output::Persist { seq, .. } => facts.push((now, Input::Persisted { seq })),
+            Output::Persist { seq, .. } => facts.push((now, Input::Persisted { seq })), // a real host writes it first
             Output::Spawn { round, effort } => {
                 println!("round {round} at {effort}");
                 facts.push((now, Input::Spawned { round }));
