@@ -29,7 +29,7 @@
 //! | `sim` | the simulated agent | nothing more |
 //! | `agents` | readers of logs | `serde`, `serde_json` |
 //! | `lab` | `sim`, and the lab | `rayon`, `serde`, `serde_json`, `toml`, `csv`, `strsim`, `thiserror`, `sha2` |
-//! | `plots` | `lab`, and pictures | `plotters`, `resvg` |
+//! | `plots` | `lab`, and pictures | `resvg` |
 //! | `cli` | all of it, and the binary | `clap` and what a terminal needs |
 //!
 //! To govern a loop of your own, depend on the engine alone:
@@ -124,3 +124,8 @@ pub mod _decisions {
         #![doc = include_str!("decisions/0011-what-scenarios-leave-out.md")]
     }
 }
+
+/// The README's example is a test.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

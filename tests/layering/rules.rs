@@ -18,19 +18,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "lab",
         layers: &["engine", "sim", "trace"],
-        crates: &[
-            "libm",
-            "rayon",
-            "serde",
-            "serde_json",
-            "toml",
-            "csv",
-            "strsim",
-            "thiserror",
-            "sha2",
-            "plotters",
-            "resvg",
-        ],
+        crates: &["libm", "rayon", "serde", "serde_json", "toml", "csv", "strsim", "thiserror", "sha2", "resvg"],
     },
     Layer { name: "cli", layers: &["engine", "sim", "trace", "agents", "lab"], crates: DEPENDENCIES },
 ];
@@ -46,7 +34,6 @@ pub(crate) const DEPENDENCIES: &[&str] = &[
     "strsim",
     "thiserror",
     "sha2",
-    "plotters",
     "resvg",
     "clap",
     "indicatif",
