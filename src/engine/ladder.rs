@@ -46,6 +46,12 @@ impl Rung {
         self.0 as usize
     }
 
+    /// The same as a small number, for compact records.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
     /// One place harder: towards the front. The hardest stays where it is.
     #[must_use]
     pub const fn harder(self) -> Self {

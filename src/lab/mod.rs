@@ -2,5 +2,24 @@
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
 
+pub mod axis;
+pub mod choose;
+pub mod conform;
+pub mod fit;
+pub mod fixed;
+pub mod grid;
+pub mod metric;
 #[cfg(feature = "plots")]
 pub mod plot;
+pub mod report;
+pub mod result;
+pub mod runlog;
+pub mod scenario;
+pub mod score;
+pub mod special;
+pub mod stats;
+pub mod survival;
+pub mod sweep;
+pub mod tally;
+pub mod theory;
+pub mod truth;

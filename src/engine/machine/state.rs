@@ -1,0 +1,466 @@
+//! The machine itself: phases, and what each fact does in them.
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::io::{Answer, Input, Output, RoundExit, StopRequest, Urgency, Waiting};
+use super::plan::{BudgetOrder, Charge, Plan};
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::control::{Control, Fingerprint, Spent, Streak};
+use crate::engine::event::{Event, TraceSink};
+use crate::engine::governor::{Cutoff, Governor, Over, Verdict};
+use crate::engine::ladder::{Effort, Rung};
+use crate::engine::law::Law;
+use crate::engine::turn::TurnRecord;
+use crate::engine::units::{Millis, Timestamp, Tokens};
+
+/// Where the loop stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Fresh,
+    Saving { seq: u64, then: Then },
+    Starting,
+    Working,
+    Ending { kill_at: Option<Timestamp> },
+    Verifying,
+    Resting { until: Timestamp, why: Waiting },
+    Stopped(Control),
+}
+
+/// What a write is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Start,
+    Judge,
+    Stop(Control),
+}
+
+/// The round in progress, or the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    number: u64,
+    started: Timestamp,
+    heard: Timestamp,
+    requests: u64,
+    output: Tokens,
+    unmetered: bool,
+}
+
+/// Consecutive rounds that went nowhere.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rows {
+    failures: u32,
+    unchanged: u32,
+    same_error: u32,
+    tree: Streak,
+    error: Streak,
+}
+
+/// The loop. See the [module page](super) for its contract.
+#[derive(Clone, Debug)]
+pub struct Machine<L, C = Over> {
+    plan: Plan,
+    governor: Governor<L, C>,
+    efforts: Vec<Effort>,
+    rung: Rung,
+    kept: Checkpoint,
+    spent: Spent,
+    began: Option<Timestamp>,
+    now: Timestamp,
+    phase: Phase,
+    seq: u64,
+    first: bool,
+    round: Round,
+    rows: Rows,
+    asked: Option<Control>,
+    limit_until: Timestamp,
+    verdict: Option<Verdict>,
+    orders: VecDeque<Output>,
+}
+
+impl<L: Law, C: Cutoff> Machine<L, C> {
+    /// A loop that takes up `kept`, which is clean for a first run. Nothing happens before the first fact or poll.
+    pub fn new(plan: Plan, mut governor: Governor<L, C>, kept: Checkpoint) -> Self {
+        let start = plan.ladder.start(kept.effort.as_ref().map(Effort::word), &plan.configured);
+        let asked_for = |effort: &Effort| match start.prefix {
+            "" => effort.clone(),
+            prefix => Effort::new(&alloc::format!("{prefix}{effort}")),
+        };
+        governor.law_mut().restore(&kept.law);
+        Self {
+            efforts: plan.ladder.efforts().iter().map(asked_for).collect(),
+            rung: start.rung,
+            spent: kept.spent(),
+            plan,
+            governor,
+            kept,
+            began: None,
+            now: Timestamp::EPOCH,
+            phase: Phase::Fresh,
+            seq: 0,
+            first: true,
+            round: Round::default(),
+            rows: Rows::default(),
+            asked: None,
+            limit_until: Timestamp::EPOCH,
+            verdict: None,
+            orders: VecDeque::new(),
+        }
+    }
+
+    /// The governor.
+    pub const fn governor(&self) -> &Governor<L, C> {
+        &self.governor
+    }
+
+    /// What is kept, as of the last order to persist.
+    pub const fn checkpoint(&self) -> &Checkpoint {
+        &self.kept
+    }
+
+    /// What has been spent so far.
+    pub const fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// The rung of the round in progress, or of the next one.
+    pub const fn rung(&self) -> Rung {
+        self.rung
+    }
+
+    /// The last decision.
+    pub const fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
+    }
+
+    /// Takes in one fact. Time never runs backwards: an earlier `now` counts as the last one seen.
+    pub fn handle(&mut self, now: Timestamp, input: Input, trace: &mut impl TraceSink) {
+        self.tick(now);
+        trace.note(self.now, Event::Fact(&input));
+        let taken = match input {
+            Input::Persisted { seq } => self.persisted(seq),
+            Input::Spawned { round } => self.spawned(round),
+            Input::Turned { turn } => self.turned(&turn),
+            Input::Settled { round, total, turns } => self.settled(round, total, &turns, trace),
+            Input::Ended { round, exit } => self.ended(round, exit, trace),
+            Input::Verified { round, answer } => self.verified(round, answer),
+            Input::Progress { round, tree, error } => self.progressed(round, tree, error),
+            Input::LimitUntil { until } => self.limited(until),
+            Input::Asked(request) => self.requested(request),
+            Input::Woke => self.woke(),
+        };
+        if !taken {
+            trace.note(self.now, Event::Absorbed);
+        }
+    }
+
+    /// The next order. Call until [`Output::Wait`] or [`Output::Stop`].
+    pub fn poll(&mut self, trace: &mut impl TraceSink) -> Output {
+        if self.phase == Phase::Fresh {
+            self.begin();
+        }
+        let order = self.orders.pop_front().unwrap_or_else(|| self.idle());
+        trace.note(self.now, Event::Order(&order));
+        order
+    }
+
+    fn tick(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+        let began = *self.began.get_or_insert(self.now);
+        self.spent.wall = self.now.since(began);
+    }
+
+    /// What to say when there is nothing to order.
+    fn idle(&self) -> Output {
+        let (until, why) = match self.phase {
+            Phase::Fresh | Phase::Saving { .. } => (None, Waiting::Disk),
+            Phase::Starting => (None, Waiting::Start),
+            Phase::Working => (self.deadline(), Waiting::Turns),
+            Phase::Ending { kill_at } => (kill_at, Waiting::End),
+            Phase::Verifying => (None, Waiting::Answer),
+            Phase::Resting { until, why } => (Some(until), why),
+            Phase::Stopped(control) => return Output::Stop(control),
+        };
+        Output::Wait { until, why }
+    }
+
+    /// The moment at which a round has gone on, or has been silent, for too long.
+    fn deadline(&self) -> Option<Timestamp> {
+        let limits = &self.plan.limits;
+        let round = limits.round_wall.map(|cap| self.round.started.after(cap));
+        let silent = limits.inactivity.map(|cap| self.round.heard.after(cap));
+        let run = limits.wall.map(|cap| self.began.unwrap_or(self.now).after(cap));
+        [round, silent, run].into_iter().flatten().min()
+    }
+
+    /// Begins a round, unless a cap forbids it.
+    fn begin(&mut self) {
+        let original = self.first && self.plan.budget_order == BudgetOrder::AfterARound;
+        let reached = self.plan.limits.spent(&self.spent).filter(|&cap| !(original && cap == Control::Budget));
+        self.first = false;
+        if let Some(control) = self.asked.or(reached) {
+            return self.stop(control);
+        }
+        self.kept.rounds = self.kept.rounds.saturating_add(1);
+        self.spent.rounds = self.kept.rounds;
+        self.round = Round { number: self.kept.rounds, ..Round::default() };
+        self.save(Then::Start);
+    }
+
+    fn save(&mut self, then: Then) {
+        self.seq += 1;
+        self.phase = Phase::Saving { seq: self.seq, then };
+        self.orders.push_back(Output::Persist { seq: self.seq, checkpoint: self.kept.clone() });
+    }
+
+    /// Stops; after the budget, once the cleared checkpoint is durable.
+    fn stop(&mut self, control: Control) {
+        if control == Control::Budget && !self.kept.is_clean() {
+            self.kept = Checkpoint::default();
+            self.save(Then::Stop(control));
+        } else {
+            self.phase = Phase::Stopped(control);
+        }
+    }
+
+    fn persisted(&mut self, seq: u64) -> bool {
+        let Phase::Saving { seq: due, then } = self.phase else { return false };
+        if seq != due {
+            return false;
+        }
+        match (then, self.asked) {
+            (Then::Stop(control), _) => self.phase = Phase::Stopped(control),
+            (Then::Start | Then::Judge, Some(control)) => self.stop(control),
+            (Then::Start, None) => self.start(),
+            (Then::Judge, None) if self.plan.verify => {
+                self.phase = Phase::Verifying;
+                self.orders.push_back(Output::Verify { round: self.round.number });
+            }
+            (Then::Judge, None) => self.judge(),
+        }
+        true
+    }
+
+    fn start(&mut self) {
+        self.phase = Phase::Starting;
+        self.governor.begin(self.rung);
+        let effort = self.efforts[self.rung.index()].clone();
+        self.orders.push_back(Output::Spawn { round: self.round.number, effort });
+    }
+
+    fn spawned(&mut self, round: u64) -> bool {
+        let due = self.phase == Phase::Starting && round == self.round.number;
+        if due {
+            self.phase = Phase::Working;
+            self.round.started = self.now;
+            self.round.heard = self.now;
+        }
+        due
+    }
+
+    /// Whether a fact about this round still belongs to a round in progress.
+    fn is_open(&self, round: u64) -> bool {
+        let open = matches!(self.phase, Phase::Starting | Phase::Working | Phase::Ending { .. });
+        open && round == self.round.number
+    }
+
+    fn turned(&mut self, turn: &TurnRecord) -> bool {
+        if turn.is_nothing() {
+            return true;
+        }
+        self.spent.tokens = self.spent.tokens.plus(turn.all_tokens());
+        self.spent.cost = self.spent.cost.plus(turn.cost.unwrap_or_default());
+        let open = self.is_open(turn.round);
+        self.charge(turn.output, open);
+        if !open {
+            return false;
+        }
+        self.round.heard = self.now;
+        self.governor.report(turn);
+        if turn.counts_as_turn {
+            self.round.requests += 1;
+            let reached = self.plan.limits.requests.is_some_and(|cap| self.round.requests > cap.get());
+            if reached && self.asked.is_none() {
+                self.asked = Some(Control::Requests);
+                self.terminate(Urgency::Gently);
+            }
+        }
+        true
+    }
+
+    /// Charges output: at once, or with its round.
+    fn charge(&mut self, output: Tokens, open: bool) {
+        if self.plan.charge == Charge::AsItLands || !open {
+            self.spent.output = self.spent.output.plus(output);
+        } else {
+            self.round.output = self.round.output.plus(output);
+        }
+    }
+
+    fn settled(&mut self, round: u64, total: Tokens, known: &[(Arc<str>, Tokens)], trace: &mut impl TraceSink) -> bool {
+        if !self.is_open(round) {
+            return false;
+        }
+        let before = self.governor.meter().open_output();
+        let settled = self.governor.settle(total, known);
+        let added = self.governor.meter().open_output().minus(before).plus(settled.homeless);
+        self.charge(added, true);
+        self.spent.tokens = self.spent.tokens.plus(added);
+        trace.note(self.now, Event::Settled { round, settled });
+        true
+    }
+
+    fn ended(&mut self, round: u64, exit: RoundExit, trace: &mut impl TraceSink) -> bool {
+        if !self.is_open(round) {
+            return false;
+        }
+        let by_hand = matches!(self.asked, Some(Control::Interrupted | Control::KillOn));
+        if by_hand {
+            self.governor.skip();
+        } else {
+            self.read(exit, trace);
+        }
+        if self.spent.output != self.kept.output.unwrap_or_default() {
+            self.kept.output = Some(self.spent.output);
+        }
+        self.kept.tokens = self.spent.tokens;
+        self.kept.cost = self.spent.cost;
+        self.save(Then::Judge);
+        true
+    }
+
+    /// Reads the round that ended and moves the rung.
+    fn read(&mut self, exit: RoundExit, trace: &mut impl TraceSink) {
+        self.spent.output = self.spent.output.plus(self.round.output);
+        self.round.output = Tokens::ZERO;
+        self.round.unmetered = self.governor.meter().has_unknown();
+        let verdict = self.governor.read(self.now, self.spent.output, self.plan.limits.budget);
+        trace.note(self.now, Event::Decided { round: self.round.number, verdict: &verdict });
+        self.rung = verdict.to;
+        self.verdict = Some(verdict);
+        self.rows.failures = if exit == RoundExit::Done { 0 } else { self.rows.failures.saturating_add(1) };
+        self.kept.effort = Some(self.plan.ladder.effort(self.rung).clone());
+        self.kept.output = Some(self.spent.output);
+        self.kept.law = self.governor.law().save();
+    }
+
+    /// What follows from a round: a stop, or a rest.
+    fn judge(&mut self) {
+        if let Some(control) = self.fired() {
+            return self.stop(control);
+        }
+        let rest = self.now.after(self.plan.rest);
+        let backoff = self.now.after(self.backoff());
+        let waits = [(rest, Waiting::Rest), (backoff, Waiting::Backoff), (self.limit_until, Waiting::Limit)];
+        let longest = waits.into_iter().reduce(|longest, wait| if wait.0 > longest.0 { wait } else { longest });
+        let (until, why) = longest.unwrap_or((rest, Waiting::Rest));
+        self.phase = Phase::Resting { until, why };
+    }
+
+    fn backoff(&self) -> Millis {
+        match self.rows.failures {
+            0 => Millis::ZERO,
+            failures => Millis::new(self.plan.backoff.count().saturating_mul(1 << (failures - 1).min(6))),
+        }
+    }
+
+    /// The control that a finished round fires, in the documented order.
+    fn fired(&self) -> Option<Control> {
+        let limits = &self.plan.limits;
+        let unmetered = self.round.unmetered && limits.bounds_spend();
+        let failed = limits.agent_failures.is_some_and(|cap| self.rows.failures >= cap.get());
+        let same_error = limits.same_error.is_some_and(|cap| self.rows.same_error >= cap.get());
+        let unchanged = limits.no_progress.is_some_and(|cap| self.rows.unchanged > cap.get());
+        let fired = [
+            (unmetered, Control::Unmetered),
+            (failed, Control::AgentFailures),
+            (same_error, Control::SameError),
+            (unchanged, Control::NoProgress),
+        ];
+        let fired = fired.into_iter().find_map(|(fired, control)| fired.then_some(control));
+        fired.or_else(|| limits.spent(&self.spent))
+    }
+
+    fn verified(&mut self, round: u64, answer: Answer) -> bool {
+        if self.phase != Phase::Verifying || round != self.round.number {
+            return false;
+        }
+        match answer {
+            Answer::Pass => self.stop(Control::OraclePassed),
+            Answer::Blocked => self.stop(Control::Blocked),
+            Answer::Error => self.stop(Control::OracleError),
+            Answer::Fail => self.judge(),
+        }
+        true
+    }
+
+    fn progressed(&mut self, round: u64, tree: Option<Fingerprint>, error: Option<Fingerprint>) -> bool {
+        let due = self.is_open(round);
+        if due {
+            self.rows.unchanged = self.rows.tree.see(tree);
+            self.rows.same_error = self.rows.error.see(error);
+        }
+        due
+    }
+
+    fn limited(&mut self, until: Timestamp) -> bool {
+        self.limit_until = self.limit_until.max(until);
+        if let Phase::Resting { until, .. } = self.phase
+            && self.limit_until > until
+        {
+            self.phase = Phase::Resting { until: self.limit_until, why: Waiting::Limit };
+        }
+        !matches!(self.phase, Phase::Stopped(_))
+    }
+
+    fn requested(&mut self, request: StopRequest) -> bool {
+        let control = if request == StopRequest::KillOn { Control::KillOn } else { Control::Interrupted };
+        if matches!(self.phase, Phase::Stopped(_)) {
+            return false;
+        }
+        self.asked = Some(control);
+        match self.phase {
+            Phase::Starting | Phase::Working | Phase::Ending { .. } => match request {
+                StopRequest::End | StopRequest::KillOn => self.terminate(Urgency::Gently),
+                StopRequest::Kill => self.terminate(Urgency::Now),
+                StopRequest::GiveUp => self.phase = Phase::Stopped(control),
+            },
+            Phase::Fresh | Phase::Verifying | Phase::Resting { .. } => self.stop(control),
+            Phase::Saving { .. } | Phase::Stopped(_) => {}
+        }
+        true
+    }
+
+    fn terminate(&mut self, how: Urgency) {
+        let kill_at = (how == Urgency::Gently).then(|| self.now.after(self.plan.grace));
+        let already = matches!(self.phase, Phase::Ending { .. }) && how == Urgency::Gently;
+        if !already {
+            self.phase = Phase::Ending { kill_at };
+            self.orders.push_back(Output::Terminate { round: self.round.number, how });
+        }
+    }
+
+    fn woke(&mut self) -> bool {
+        match self.phase {
+            Phase::Resting { until, .. } if self.now >= until => self.begin(),
+            Phase::Ending { kill_at: Some(kill_at) } if self.now >= kill_at => self.terminate(Urgency::Now),
+            Phase::Working if self.deadline().is_some_and(|deadline| self.now >= deadline) => {
+                let over = self.plan.limits.wall.is_some_and(|cap| self.spent.wall >= cap);
+                if over && self.asked.is_none() {
+                    self.asked = Some(Control::Wall);
+                }
+                self.terminate(Urgency::Gently);
+            }
+            Phase::Fresh => {}
+            Phase::Saving { .. }
+            | Phase::Starting
+            | Phase::Working
+            | Phase::Ending { .. }
+            | Phase::Verifying
+            | Phase::Resting { .. }
+            | Phase::Stopped(_) => return false,
+        }
+        true
+    }
+}

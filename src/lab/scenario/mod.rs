@@ -1,0 +1,41 @@
+//! Scenarios: a simulated agent, a plan and the settings to try on it, as a versioned TOML file.
+//!
+//! Format 1. Rungs are listed *hardest first*; times are seconds or a duration in quotes; tokens are output tokens per
+//! turn; `tau`, `trend`, `walk`, `ramp_per_100` and `shift` are on the scale of ln tokens; rounds count from 0. What is
+//! not known is refused with its line and the nearest known key; `nan`, `inf` and whatever else cannot be meant, too. It
+//! runs nothing and holds no default that the file could not state. The canonical scenarios S01-S18 and the schema
+//! follow the control study.
+//!
+//! | table | holds |
+//! |---|---|
+//! | top | `format = 1`, `name` (the file's stem), `about` |
+//! | `[governor]` | `law`, `juice`, `over`, `slack`, `rest`; `budget` in millions of output tokens, 0 for none |
+//! | `[plan]` | `start` (an effort's word), `rounds`, `runs`, `seed` |
+//! | `[sweep]` | lists for `law`, `juice`, `over`, `slack`, `rest`; a text may be a range `"0.15:0.4:0.05"` |
+//! | `[evaluate]` | `band` 0.15, `hold` 10 |
+//! | `[[rung]]` | `effort`, `size`; `turns_factor` 1, `seconds_factor` 1; `measured`, or `assumed` with `shift` |
+//! | `[prior.NAME]` | `source` |
+//! | `[turn]` | `rho` 0, `outliers = { share, factor }` |
+//! | `[session]` | `tau` 0, `rho` 0, `trend` 0 |
+//! | `[turns]` | `mean`, `cv`, `min`; `max` 6 x mean |
+//! | `[time]` | `overhead` and `tool` as `{ mean, cv }`, `tokens_per_second` |
+//! | `[drift]` | `steps = [{ round, level }]`, `ramp_per_100` 0, `walk` 0 |
+//! | `[faults]` | `empty` 0, `truncated` 0, `outages = [[from, to]]` |
+//! | `[accounting]` | `mode` `"final"`, `"partial"` with `phi` and `correction`, `"round-total-only"` |
+//!
+//! A number that stands after a key is its default; a key without one must be there if its table is.
+
+mod agent;
+mod derived;
+mod error;
+mod fields;
+mod load;
+mod model;
+mod sections;
+
+pub use derived::Derived;
+pub use error::{Problem, ScenarioError};
+pub use model::{Evaluate, Evidence, GovernorSettings, Plan, Scenario};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! Runs on threads: each worker takes the next run, lays it down, governs every cell on it and adds up.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use thiserror::Error;
+
+use super::Engine;
+use super::cells::{Cells, OracleCell, Prepared};
+use super::events;
+use super::tables::{Scratch, Tables};
+use crate::engine::{BandError, Law, Rung, Rungs};
+use crate::lab::choose::{Weights, loss};
+use crate::lab::grid::Grid;
+use crate::lab::metric::{Metric, RunScore};
+use crate::lab::runlog::{LogError, RunLog};
+use crate::lab::scenario::Scenario;
+use crate::lab::score::{score, settling_from};
+use crate::lab::stats::Moments;
+use crate::lab::tally::CellTally;
+use crate::lab::truth::{Truth, TruthError};
+use crate::sim::{Luck, Oracle};
+
+/// A sweep to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The agent, its plan and what counts as right.
+    pub scenario: &'a Scenario,
+    /// The cells.
+    pub grid: &'a Grid,
+    /// Runs of each cell.
+    pub runs: u32,
+    /// Rounds of each run.
+    pub rounds: u32,
+    /// What all luck comes from.
+    pub seed: u64,
+    /// Threads; 0 takes one for each core.
+    pub threads: usize,
+    /// What governs the cells.
+    pub engine: Engine,
+}
+
+/// What a sweep came to, before statistics. Cells stand in the grid's order.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// What the runs of each cell add up to.
+    pub tallies: Vec<CellTally>,
+    /// The oracle's `in_band_measured` that belongs to each cell.
+    pub oracles: Vec<Moments>,
+    /// The loss of each run of each cell, in millionths: those of cell 0 first.
+    pub losses: Vec<Vec<i64>>,
+    /// Runs that were finished: runs 0 to this, all of them.
+    pub runs: u32,
+}
+
+/// Why a sweep cannot be run.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// A target and a slack make no band.
+    #[error("a cell of the grid has no band: {0}")]
+    Band(#[from] BandError),
+    /// There is nothing to score against.
+    #[error("a run of this scenario cannot be scored: {0}")]
+    Truth(#[from] TruthError),
+    /// A log does not fit its run: a fault of this program.
+    #[error("internal: a run's log is malformed: {0}")]
+    Log(#[from] LogError),
+    /// No thread could be started.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Runs a sweep. `stop` ends it after the runs in progress; `progress` is told after each run how many are finished.
+///
+/// # Errors
+/// [`SweepError`].
+pub fn sweep(job: &Job<'_>, stop: &AtomicBool, progress: &(dyn Fn(u32) + Sync)) -> Result<Finished, SweepError> {
+    let cells = Cells::new(job.scenario, job.grid, job.rounds)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build()?;
+    let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
+    let workers = pool.broadcast(|_| {
+        let mut worker = Worker::new(job, &cells);
+        while !stop.load(Ordering::Relaxed) {
+            let run = next.fetch_add(1, Ordering::Relaxed);
+            if run >= job.runs {
+                break;
+            }
+            if let Err(error) = worker.run(run) {
+                stop.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        Ok(worker.sums)
+    });
+    let mut whole = Sums::new(&cells);
+    for worker in workers {
+        whole.merge(worker?);
+    }
+    Ok(whole.finish(&cells))
+}
+
+/// What a worker adds up.
+struct Sums {
+    tallies: Vec<CellTally>,
+    oracles: Vec<Moments>,
+    /// Losses of all cells in a run, by run.
+    losses: Vec<(u32, Vec<i64>)>,
+}
+
+impl Sums {
+    fn new(cells: &Cells) -> Self {
+        Self {
+            tallies: vec![CellTally::default(); cells.all.len()],
+            oracles: vec![Moments::default(); cells.oracles.len()],
+            losses: Vec::new(),
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.tallies.iter_mut().zip(&other.tallies).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.oracles.iter_mut().zip(&other.oracles).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.losses.extend(other.losses);
+    }
+
+    fn finish(mut self, cells: &Cells) -> Finished {
+        self.losses.sort_unstable_by_key(|(run, _)| *run);
+        let by_cell = |cell: usize| self.losses.iter().map(|(_, losses)| losses[cell]).collect();
+        Finished {
+            oracles: cells.all.iter().map(|cell| self.oracles[cell.oracle]).collect(),
+            losses: (0..cells.all.len()).map(by_cell).collect(),
+            runs: u32::try_from(self.losses.len()).unwrap_or(u32::MAX),
+            tallies: self.tallies,
+        }
+    }
+}
+
+/// One thread's buffers.
+struct Worker<'a> {
+    job: &'a Job<'a>,
+    cells: &'a Cells,
+    luck: Luck<'a>,
+    tables: Tables,
+    truths: Vec<Truth>,
+    path: Vec<Rung>,
+    scratch: Scratch,
+    log: RunLog,
+    weights: Weights,
+    sums: Sums,
+}
+
+impl<'a> Worker<'a> {
+    fn new(job: &'a Job<'a>, cells: &'a Cells) -> Self {
+        Self {
+            job,
+            cells,
+            luck: job.scenario.agent.luck(job.seed, 0, 0),
+            tables: Tables::default(),
+            truths: vec![Truth::default(); cells.aims.len()],
+            path: Vec::new(),
+            scratch: Scratch::default(),
+            log: RunLog::default(),
+            weights: Weights::default(),
+            sums: Sums::new(cells),
+        }
+    }
+
+    /// One run: every cell and every oracle on the same luck.
+    fn run(&mut self, run: u32) -> Result<(), SweepError> {
+        let rungs = self.job.scenario.agent.rungs();
+        self.luck.restart(self.job.seed, run, self.job.rounds);
+        if self.job.engine == Engine::Tables {
+            self.tables.fill(&mut self.luck, rungs, self.cells.logs);
+        }
+        self.aim(rungs)?;
+        for index in 0..self.cells.oracles.len() {
+            let score = self.oracle(self.cells.oracles[index])?;
+            if let Some(seen) = score.micros(Metric::InBandMeasured) {
+                self.sums.oracles[index].add(seen);
+            }
+        }
+        let mut losses = Vec::with_capacity(self.cells.all.len());
+        for (index, cell) in self.cells.all.iter().enumerate() {
+            let score = self.cell(index, cell)?;
+            losses.push(loss(&score, &self.weights, self.cells.aims[cell.aim].scale));
+        }
+        self.sums.losses.push((run, losses));
+        Ok(())
+    }
+
+    /// What is right in this run, for each target.
+    fn aim(&mut self, rungs: usize) -> Result<(), SweepError> {
+        let rounds = self.job.rounds as usize;
+        for (aim, truth) in self.cells.aims.iter().zip(&mut self.truths) {
+            let luck = &self.luck;
+            let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
+            truth.fill(rounds, rungs, aim.target, self.cells.band, ln_mean)?;
+        }
+        Ok(())
+    }
+
+    fn oracle(&mut self, oracle: OracleCell) -> Result<RunScore, SweepError> {
+        let truth = &self.truths[oracle.aim];
+        let rungs = Rungs::new(truth.rungs());
+        let best = |round| rungs.and_then(|rungs| rungs.rung(usize::from(truth.best(round)))).unwrap_or_default();
+        self.path.clear();
+        self.path.extend((0..truth.rounds()).map(best));
+        let start = self.path.first().copied().unwrap_or_default();
+        let path = std::mem::take(&mut self.path);
+        let cells = self.cells;
+        self.govern(&cells.told(oracle, start), Oracle::new(&path));
+        self.path = path;
+        let scored = score(&self.log, &self.truths[oracle.aim], &cells.aims[oracle.aim].scoring)?;
+        debug_assert_eq!(scored.micros(Metric::OnRung), Some(1_000_000), "an oracle is always right");
+        Ok(scored)
+    }
+
+    fn cell(&mut self, index: usize, cell: &'a Prepared) -> Result<RunScore, SweepError> {
+        self.govern(&self.cells.governed(cell), cell.cell.law.build());
+        let (truth, aim) = (&self.truths[cell.aim], &self.cells.aims[cell.aim]);
+        let scored = score(&self.log, truth, &aim.scoring)?;
+        self.sums.tallies[index].add(&scored);
+        let steps = &self.job.scenario.agent.spec().drift.steps;
+        for (step, place) in steps.iter().zip(0..) {
+            let from = step.round as usize;
+            let until = steps.get(place + 1).map_or(self.job.rounds as usize, |next| next.round as usize);
+            if from < until && until <= self.job.rounds as usize {
+                let settling = settling_from(&self.log, truth, aim.scoring.hold, from, until)?;
+                self.sums.tallies[index].add_resettling(place, settling);
+            }
+        }
+        Ok(scored)
+    }
+
+    fn govern(&mut self, cell: &super::Governed<'_>, law: impl Law) {
+        match self.job.engine {
+            Engine::Tables => self.tables.govern(cell, law, &mut self.scratch, &mut self.log),
+            Engine::Machine => {
+                let scenario = self.job.scenario;
+                let accounting = scenario.agent.spec().accounting;
+                events::run(&mut self.luck, &scenario.ladder, accounting, cell, law, &mut self.log);
+            }
+        }
+    }
+}
