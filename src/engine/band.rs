@@ -43,9 +43,7 @@ impl Edge {
     /// answer is exact whatever the numbers.
     fn compare(self, mean: Mean) -> core::cmp::Ordering {
         let (total, turns) = (u128::from(mean.total().count()), u128::from(mean.turns()));
-        if let (Some(left), Some(right)) =
-            (total.checked_mul(self.denominator), self.numerator.checked_mul(turns))
-        {
+        if let (Some(left), Some(right)) = (total.checked_mul(self.denominator), self.numerator.checked_mul(turns)) {
             return left.cmp(&right);
         }
         compare_fractions(total, turns, self.numerator, self.denominator)
