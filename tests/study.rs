@@ -1,6 +1,7 @@
 //! The simulator against a second program: the on-rung shares and reversals of the control study, which were made by other
 //! code from the same text, with other noise.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![cfg(feature = "lab")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
