@@ -1,7 +1,6 @@
 //! The loop inside another program: the engine decides, this file acts. Build it with `--no-default-features`.
 #![expect(clippy::print_stdout, reason = "an example shows what happens")]
 use core::{error::Error, num::NonZeroU64};
-
 use flyball::engine::{
     Band, Checkpoint, Governor, Input, Ladder, Limits, Machine, Millis, NoTrace, Output, Over, Plan, Ratio, RoundExit,
     Target, Timestamp, Tokens, TurnRecord, laws::Reset,
@@ -11,8 +10,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ladder = Ladder::new(["max", "high", "medium", "low"])?;
     let band = Band::new(Target::from_tokens(900), Ratio::from_ppm(250_000))?;
     let governor = Governor::new(Reset, band, Over::new(Millis::from_secs(3600)), ladder.rungs());
-    let mut plan = Plan::new(ladder, "max");
-    plan.limits = Limits { rounds: NonZeroU64::new(6), ..Limits::default() };
+    let limits = Limits { rounds: NonZeroU64::new(6), ..Limits::default() };
+    let plan = Plan { limits, ..Plan::new(ladder, "max") };
     let (mut machine, mut now) = (Machine::new(plan, governor, Checkpoint::default()), Timestamp::EPOCH);
     let mut facts = Vec::new(); // what is to be told next, each at its time
     loop {
@@ -32,8 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 now = next.0;
                 machine.handle(now, next.1, &mut NoTrace);
             }
-            Output::Stop(control) => return Ok(println!("stopped by {control}")),
+            Output::Stop(control) => break println!("stopped by {control}"),
             Output::Verify { .. } | Output::Terminate { .. } => {} // no oracle, and no limit on a round, is set
         }
     }
+    Ok(())
 }

@@ -67,14 +67,14 @@ impl Walk {
             return;
         }
         let fault = match first.as_str() {
-            "crate" | "self" | "super" => self.here().refuses_module(&self.from_root(path)),
+            "crate" | "self" | "super" => self.here().refuses_module(&self.absolute(path)),
             _ => self.here().refuses_foreign(path),
         };
         self.fault(fault);
     }
 
     /// A path that begins with `crate`, `self` or `super`, from the root of the crate.
-    fn from_root(&self, path: &[String]) -> Vec<String> {
+    fn absolute(&self, path: &[String]) -> Vec<String> {
         let mut base = if path[0] == "crate" { Vec::new() } else { self.module.clone() };
         for part in path {
             match part.as_str() {
