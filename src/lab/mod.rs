@@ -2,7 +2,9 @@
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
 
+pub mod advice;
 pub mod axis;
+pub mod bounds;
 pub mod choose;
 pub mod conform;
 pub mod fixed;

@@ -3,9 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::tables::{Governed, seen};
-use crate::engine::{
-    Checkpoint, Governor, Ladder, Law, Limits, Machine, NoTrace, Plan, Rung, Tokens, TraceSink,
-};
+use crate::engine::{Checkpoint, Governor, Ladder, Law, Limits, Machine, NoTrace, Plan, Rung, Tokens, TraceSink};
 use crate::lab::runlog::RunLog;
 use crate::sim::{Accounting, Luck, World};
 
@@ -51,8 +49,7 @@ pub(super) fn trace<L: Law>(
 fn machine<L: Law>(ladder: &Ladder, cell: &Governed<'_>, law: L, rounds: u32) -> Machine<L> {
     let mut plan = Plan::new(ladder.clone(), ladder.effort(cell.start).word());
     plan.rest = cell.rest;
-    plan.limits =
-        Limits { rounds: NonZeroU64::new(rounds.into()), budget: cell.budget, ..Limits::default() };
+    plan.limits = Limits { rounds: NonZeroU64::new(rounds.into()), budget: cell.budget, ..Limits::default() };
     let governor = Governor::new(law, *cell.band, cell.over, ladder.rungs());
     Machine::new(plan, governor, Checkpoint::default())
 }

@@ -9,7 +9,8 @@
 
 use crate::engine::settlement::{Part, settle};
 use crate::engine::{
-    Band, Cutoff, Grade, Law, Mean, Memory, Millis, Over, Reading, RoundSums, Rung, Rungs, Side, Sums, Timestamp, Tokens,
+    Band, Cutoff, Grade, Law, Mean, Memory, Millis, Over, Reading, RoundSums, Rung, Rungs, Side, Sums, Timestamp,
+    Tokens,
 };
 use crate::lab::runlog::{RunLog, Seen};
 use crate::sim::{Closing, Luck, RoundDraw};

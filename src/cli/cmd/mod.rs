@@ -1,0 +1,5 @@
+//! The commands, one a file.
+
+pub mod common;
+pub mod conform;
+pub mod sweep;
