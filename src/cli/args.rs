@@ -92,7 +92,7 @@ A flag replaces the scenario's own list of that axis; the other axes stay.
 Examples:
   flyball sweep scenarios/s02-typical.toml
   flyball sweep scenarios/s02-typical.toml --law reference,reset --over 300s:3600s:300s --slack 0.15,0.3
-  flyball sweep scenarios/s02-typical.toml --runs 200 --format csv --out /tmp/try > cells.csv";
+  flyball sweep scenarios/s02-typical.toml --runs 200 --format csv --out try > cells.csv";
 
 /// Values for the axes of a grid.
 #[derive(Debug, Default, Args)]

@@ -10,6 +10,8 @@ pub mod conform;
 pub mod fixed;
 pub mod grid;
 pub mod metric;
+#[cfg(feature = "plots")]
+pub mod plot;
 pub mod report;
 pub mod result;
 pub mod runlog;
