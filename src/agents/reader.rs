@@ -1,0 +1,269 @@
+//! The reader of one file of unknown kind: bytes in, a [`Log`] out, or the name of what it is instead.
+//!
+//! Lines are held until one of them tells the format, then read in order. A file that holds one JSON document over
+//! many lines is held whole, up to a bound, to say what it is. Nothing here fails on a bad line.
+
+use core::fmt;
+
+use serde_json::Value;
+
+use super::detect::{self, Format, OtherLog, Seen};
+use super::lines::Lines;
+use super::log::Log;
+use super::{Health, claude, codex};
+
+/// How much text is held while the format is not known, in bytes.
+const HELD_BYTES: usize = 4 * 1024 * 1024;
+
+/// Why nothing was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotRead {
+    /// A log of a kind that is not read.
+    Other(OtherLog),
+    /// No line is blank or bad alone: there were none.
+    Empty,
+    /// Lines there were, and none that tells a format.
+    Unknown {
+        /// How many lines.
+        lines: u64,
+        /// How many of them could be read as JSON objects.
+        objects: u64,
+    },
+}
+
+impl fmt::Display for NotRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Other(other) => write!(f, "a log of another kind, not read yet: this is {}", other.what()),
+            Self::Empty => f.write_str("the log is empty"),
+            Self::Unknown { lines, objects: 0 } => write!(f, "no log: none of its {lines} lines is a JSON object"),
+            Self::Unknown { lines, objects } => {
+                write!(
+                    f,
+                    "a log of an unknown kind: {objects} of its {lines} lines are JSON objects, of no known shape"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for NotRead {}
+
+#[derive(Debug)]
+enum Inner {
+    Claude(Box<claude::Reader>),
+    Codex(Box<codex::Reader>),
+}
+
+impl Inner {
+    fn new(format: Format) -> Self {
+        match format {
+            Format::ClaudeSession => Self::Claude(Box::default()),
+            Format::CodexRollout => Self::Codex(Box::default()),
+        }
+    }
+
+    fn line(&mut self, line: &Value) {
+        match self {
+            Self::Claude(reader) => reader.line(line),
+            Self::Codex(reader) => reader.line(line),
+        }
+    }
+
+    fn finish(self) -> Log {
+        match self {
+            Self::Claude(reader) => reader.finish(),
+            Self::Codex(reader) => reader.finish(),
+        }
+    }
+}
+
+/// Reads one file, whichever of the known formats it has.
+///
+/// ```
+/// use flyball::agents::{LogReader, NotRead, OtherLog};
+/// let mut reader = LogReader::new();
+/// reader.push(br#"{"type":"system","subtype":"init","session_id":"s"}"#);
+/// assert_eq!(reader.finish().unwrap_err(), NotRead::Other(OtherLog::ClaudeStream));
+/// ```
+#[derive(Debug, Default)]
+pub struct LogReader {
+    lines: Lines,
+    state: State,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    inner: Option<Inner>,
+    other: Option<OtherLog>,
+    /// Objects that came before the format was known.
+    held: Vec<Value>,
+    /// The text so far, for a document over many lines.
+    text: String,
+    objects: u64,
+    health: Health,
+}
+
+impl LogReader {
+    /// A reader that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a piece of the file.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { lines, state } = self;
+        lines.push(bytes, &mut |line| state.line(line, true));
+    }
+
+    /// Closes the file.
+    ///
+    /// # Errors
+    /// [`NotRead`] where no line told a format that is read.
+    pub fn finish(mut self) -> Result<Log, NotRead> {
+        let Self { lines, state } = &mut self;
+        lines.finish(&mut |line| state.line(line, false));
+        let counts = lines.counts();
+        let mut state = self.state;
+        state.health.take_lines(counts);
+        if let Some(inner) = state.inner {
+            let mut log = inner.finish();
+            log.health.absorb(&state.health);
+            return Ok(log);
+        }
+        if state.other.is_none()
+            && let Ok(document) = serde_json::from_str::<Value>(&state.text)
+            && let Seen::Other(other) = detect::look(&document)
+        {
+            state.other = Some(other);
+        }
+        Err(match state.other {
+            Some(other) => NotRead::Other(other),
+            None if counts.lines == 0 => NotRead::Empty,
+            None => NotRead::Unknown { lines: counts.lines, objects: state.objects },
+        })
+    }
+}
+
+impl State {
+    fn line(&mut self, text: &str, whole: bool) {
+        if self.other.is_some() {
+            return;
+        }
+        if self.inner.is_none() && self.text.len() + text.len() < HELD_BYTES {
+            self.text.push_str(text);
+            self.text.push('\n');
+        }
+        let Some(line) = serde_json::from_str::<Value>(text).ok().filter(Value::is_object) else {
+            let place = if whole { &mut self.health.unreadable } else { &mut self.health.half_last };
+            *place += 1;
+            return;
+        };
+        self.objects += 1;
+        if let Some(inner) = &mut self.inner {
+            inner.line(&line);
+            return;
+        }
+        match detect::look(&line) {
+            Seen::Format(format) => self.decide(format, &line),
+            Seen::Other(other) => {
+                self.other = Some(other);
+                self.forget();
+            }
+            // Past the bound there is no use in holding on: such a file has no line of a known shape near its start.
+            Seen::Nothing if self.text.len() + text.len() < HELD_BYTES => self.held.push(line),
+            Seen::Nothing => self.health.unknown(super::json::text(&line, "type").unwrap_or("")),
+        }
+    }
+
+    fn decide(&mut self, format: Format, line: &Value) {
+        let mut inner = Inner::new(format);
+        for held in &self.held {
+            inner.line(held);
+        }
+        inner.line(line);
+        self.inner = Some(inner);
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.held = Vec::new();
+        self.text = String::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(pieces: &[&[u8]]) -> Result<Log, NotRead> {
+        let mut reader = LogReader::new();
+        for piece in pieces {
+            reader.push(piece);
+        }
+        reader.finish()
+    }
+
+    const SMALL: &str = concat!(
+        "{\"type\":\"file-history-snapshot\",\"messageId\":\"m\"}\r\n",
+        "{\"type\":\"user\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-01T00:00:01Z\"}\n",
+        "{not json}\n\n[1]\n\"text\"\n",
+        "{\"type\":\"assistant\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-01T00:00:04Z\",\"message\":{\"id\":\"a\",",
+        "\"model\":\"m\",\"stop_reason\":\"end_turn\",\"usage\":{\"output_tokens\":42}}}\n",
+        "{\"type\":\"novel\",\"sessionId\":\"s\"}\n{\"type\":\"assis",
+    );
+
+    #[test]
+    fn bad_lines_are_counted_and_the_rest_is_read() {
+        let mut bytes = SMALL.as_bytes().to_vec();
+        bytes.splice(0..0, *b"\xEF\xBB\xBF");
+        let log = read(&[&bytes]).unwrap();
+        assert_eq!(log.turns.len(), 1);
+        assert_eq!(log.turns[0].record.output.count(), 42);
+        let health = &log.health;
+        assert_eq!((health.lines, health.unreadable, health.half_last, health.unknown_types), (8, 3, 1, 1));
+        assert_eq!(health.lost_lines(), 4);
+    }
+
+    #[test]
+    fn a_last_line_that_only_lacks_its_end_counts() {
+        let whole = SMALL.rsplit_once("\n{").unwrap().0;
+        assert_eq!(read(&[whole.as_bytes()]).unwrap().health.half_last, 0);
+    }
+
+    #[test]
+    fn other_things_are_named() {
+        let say = |text: &str| read(&[text.as_bytes()]).unwrap_err();
+        assert_eq!(say(""), NotRead::Empty);
+        assert_eq!(say(" \n\r\n"), NotRead::Empty);
+        assert_eq!(say("hello\nworld"), NotRead::Unknown { lines: 2, objects: 0 });
+        assert_eq!(say("{\"a\":1}\nworld\n"), NotRead::Unknown { lines: 2, objects: 1 });
+        assert_eq!(say("{\n \"info\": {},\n \"messages\": [\n ]\n}\n"), NotRead::Other(OtherLog::OpencodeExport));
+        assert!(say("{\"type\":\"session\",\"id\":\"i\",\"cwd\":\"/\"}").to_string().contains("session file of pi"));
+    }
+
+    #[test]
+    fn deep_nesting_is_a_bad_line() {
+        let deep = format!("{}{}\n{SMALL}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+        assert_eq!(read(&[deep.as_bytes()]).unwrap().health.unreadable, 4);
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = read(&[&bytes]);
+        }
+
+        #[test]
+        fn damaged_logs_never_make_it_panic_and_cuts_make_no_difference(
+            at in 0..SMALL.len(), byte in any::<u8>(), cut in 1_usize..50,
+        ) {
+            let mut bytes = SMALL.as_bytes().to_vec();
+            bytes[at] = byte;
+            let pieces: Vec<&[u8]> = bytes.chunks(cut).collect();
+            prop_assert_eq!(read(&[&bytes]), read(&pieces));
+        }
+    }
+}
