@@ -183,8 +183,11 @@ pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if word.len() > 64 {
         return None;
     }
-    let scored = known.iter().map(|k| (*k, strsim::jaro_winkler(&word.to_lowercase(), k)));
-    scored.filter(|(_, score)| *score >= 0.7).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
+    let word = word.to_lowercase();
+    let slips = (word.chars().count() / 3).max(1);
+    let scored = known.iter().map(|known| (*known, strsim::jaro_winkler(&word, known)));
+    let near = scored.filter(|(known, score)| *score >= 0.8 || strsim::osa_distance(&word, known) <= slips);
+    near.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(known, _)| known)
 }
 
 fn read_decimal(text: &str) -> Result<u64, String> {

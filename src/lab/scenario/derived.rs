@@ -3,6 +3,9 @@
 
 use super::model::Scenario;
 use crate::engine::Target;
+use crate::lab::fixed::ufloat;
+use crate::lab::stats::Interval;
+use crate::lab::theory;
 
 /// What follows from a scenario. Rungs count from the hardest.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +21,7 @@ pub struct Derived {
     pub phase: Option<f64>,
     /// The slacks at which the rung nearest the target is in the band wherever the target lies, and its neighbours are
     /// not: from (r - 1) / (r + 1) to 1 - 1 / r, r being the gap of `phase`.
-    pub legal_slack: Option<(f64, f64)>,
+    pub legal_slack: Option<Interval>,
     /// Seconds that a turn takes on the nearest rung.
     pub turn_seconds: f64,
     /// Turns in a window of the governor's `over`, as if rounds followed without a rest.
@@ -40,7 +43,7 @@ impl Scenario {
         let spec = self.agent.spec();
         let outliers = spec.turn.outliers.map_or(1.0, |o| 1.0 + o.share * (o.factor - 1.0));
         let means: Vec<f64> = spec.rungs.iter().map(|rung| rung.size.mean() * outliers).collect();
-        let target = float(juice.micros()) / 1e6;
+        let target = ufloat(juice.micros()) / 1e6;
         let error = |mean: &f64| libm::log(target / mean);
         let nearest = (0..means.len()).min_by(|a, b| error(&means[*a]).abs().total_cmp(&error(&means[*b]).abs()));
         let nearest = nearest.unwrap_or(0);
@@ -48,14 +51,14 @@ impl Scenario {
         let rung = &spec.rungs[nearest];
         let turn_seconds = (spec.time.overhead.mean + spec.time.tool.mean) * rung.seconds_factor
             + means[nearest] / spec.time.tokens_per_second;
-        let over = float(self.governor.over.count()) / 1000.0;
-        let rest = float(self.governor.rest.count()) / 1000.0;
+        let over = ufloat(self.governor.over.count()) / 1000.0;
+        let rest = ufloat(self.governor.rest.count()) / 1000.0;
         let round_seconds = spec.turns.mean * rung.turns_factor * turn_seconds + rest;
         Derived {
             ratios: means.windows(2).map(|pair| pair[0] / pair[1]).collect(),
             nearest,
-            phase: ratio.map(|ratio| error(&means[nearest]) / libm::log(ratio)),
-            legal_slack: ratio.map(|ratio| ((ratio - 1.0) / (ratio + 1.0), 1.0 - 1.0 / ratio)),
+            phase: ratio.and_then(|ratio| theory::phase(&means, target, ratio)),
+            legal_slack: ratio.and_then(theory::legal_slack),
             turn_seconds,
             window_turns: over / turn_seconds,
             window_rounds: over / round_seconds,
@@ -73,10 +76,4 @@ fn gap(means: &[f64], nearest: usize, target: f64) -> Option<f64> {
     let other = if target >= own { harder.or(softer) } else { softer.or(harder) }?;
     let ratio = if other > own { other / own } else { own / other };
     (ratio > 1.0).then_some(ratio)
-}
-
-/// The nearest float; exact below 2^53.
-#[expect(clippy::cast_precision_loss, reason = "an estimate for people")]
-fn float(value: u64) -> f64 {
-    value as f64
 }

@@ -58,7 +58,7 @@ impl<'t> Report<'t> {
     /// All faults in the order of their places.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems.into_inner();
-        problems.sort_by(|a, b| (a.line, a.column).cmp(&(b.line, b.column)));
+        problems.sort_by_key(|problem| (problem.line, problem.column));
         problems
     }
 }

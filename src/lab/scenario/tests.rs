@@ -197,80 +197,77 @@ fn the_evidence_of_a_full_file_arrives() {
     assert_eq!(s.priors["effort-worth"], "A study of what an effort is worth.");
 }
 
+/// What stands, what is put there, what the message must hold.
+const BAD: &[(&str, &str, &str)] = &[
+    ("mean = 1000.5", "mean = -1000.5", "rung[1].size.mean: it must be above 0 and at most 1000000000, and is -1000.5"),
+    ("mean = 1000.5", "mean = nan", "rung[1].size.mean: it must be a finite number, and is nan"),
+    ("mean = 1000.5", "mean = inf", "rung[1].size.mean: it must be a finite number, and is inf"),
+    ("mean = 1000.5", "mean = 1e999", "rung[1].size.mean: it must be a finite number, and is 1e999"),
+    ("mean = 1000.5", "mean = \"big\"", "rung[1].size.mean: it must be a number, and is the text \"big\""),
+    ("mean = 1000.5", "mean = 0x10", "rung[1].size.mean: it must be a number"),
+    ("mean = 1000.5, cv", "meen = 1, mean = 1000.5, cv", "rung[1].size.meen: unknown key; did you mean `mean`?"),
+    ("\"lognormal\", mean = 1000.5", "\"lognorm\", mean = 1000.5", "did you mean \"lognormal\"?"),
+    ("mean = 1000.5", "quantiles = [1, 2], mean = 5", "rung[1].size.quantiles: it does not belong to this `dist`"),
+    ("wide = { weight = 0.58", "wide = { weight = 0.48", "rung[0].size: the weights sum to 0.8"),
+    ("[0, 100, 100, 900.5]", "[0, 100, 99, 900.5]", "rung[2].size.quantiles[2]: it is less than the one before it"),
+    ("[0, 100, 100, 900.5]", "[1]", "rung[2].size.quantiles: it must have from 2 to"),
+    ("[0, 100, 100, 900.5]", "[0, 0]", "rung[2].size.quantiles"),
+    ("effort = \"low\"", "effort = \"max\"", "rung[2].effort: the rung \"max\" stands twice"),
+    ("effort = \"low\"", "effort = \" \"", "rung[2].effort: it must not be empty"),
+    ("effort = \"low\"", "effort = 3", "rung[2].effort: it must be a text in quotes, and is the number 3"),
+    (
+        "start = \"high\"",
+        "start = \"hihg\"",
+        "plan.start: \"hihg\" is no effort of this ladder; did you mean \"high\"?",
+    ),
+    ("rounds = 120", "rounds = 0", "plan.rounds: it must be from 1 to 100000, and is 0"),
+    ("rounds = 120", "rounds = 1.5", "plan.rounds: it must be a whole number, and is the number 1.5"),
+    ("rounds = 120", "roundss = 120 \nrounds = 1", "plan.roundss: unknown key; did you mean `rounds`?"),
+    ("seed = 18446744073709551615", "seed = -1", "plan.seed"),
+    ("seed = 18446744073709551615", "seed = 18446744073709551616", "plan.seed"),
+    ("law = \"reset\"", "law = \"resett\"", "governor.law: \"resett\": no such law; did you mean `reset`?"),
+    ("juice = 1618.8", "juice = 0", "governor.juice: \"0\": it must be above 0"),
+    ("juice = 1618.8", "juice = nan", "governor.juice: \"nan\": it must be a finite number"),
+    ("juice = 1618.8", "juice = 1.2345678", "governor.juice: \"1.2345678\": it has more than six decimals"),
+    ("juice = 1618.8", "juice = true", "governor.juice: it must be a decimal number or a text in quotes"),
+    ("over = \"5m\"", "over = \"5x\"", "governor.over: \"5x\": it is no duration"),
+    ("over = \"5m\"", "over = inf", "governor.over: \"inf\": it is no duration"),
+    ("over = \"5m\"", "over = 0", "governor.over: \"0\": it must be above 0"),
+    ("slack = 0.3", "slack = 1.5", "governor.slack: \"1.5\": it must lie between 0 and 1"),
+    ("budget = 0.5", "budget = -1", "governor.budget: \"-1\": it must not be below 0"),
+    ("over = [60, \"300s\"]", "over = []", "sweep.over: the list is empty"),
+    ("over = [60, \"300s\"]", "over = 60", "sweep.over: it must be a list"),
+    ("\"0.2:0.4:0.1\"", "\"0.4:0.2:0.1\"", "sweep.slack[1]: \"0.4:0.2:0.1\": the range runs backwards"),
+    ("[\"reference\", \"fixed\"]", "[\"fixd\"]", "sweep.law[0]: \"fixd\": no such law; did you mean `fixed`?"),
+    ("hold = 5", "hold = 0", "evaluate.hold"),
+    ("band = 0.1", "bnad = 0.1", "evaluate.bnad: unknown key; did you mean `band`?"),
+    (
+        "assumed = \"effort-worth\"",
+        "assumed = \"effort-wroth\"",
+        "rung[0].assumed: there is no table [prior.effort-wroth]; did you mean \"effort-worth\"?",
+    ),
+    ("shift = [-0.15, 0.25]", "shift = [0.25, -0.15]", "rung[0].shift: its first number must not be above"),
+    ("shift = [-0.15, 0.25]", "shift = [0.25]", "rung[0].shift: it must be two numbers"),
+    ("shift = [-0.15, 0.25]", "shift = [nan, 0.25]", "rung[0].shift[0]: it must be a finite number"),
+    ("{ sessions = 1, calls = 2 }", "{ sessions = 0, calls = 2 }", "rung[2].measured.sessions"),
+    ("share = 0.02", "share = 1.02", "turn.outliers.share: it must be at least 0 and at most 1, and is 1.02"),
+    ("rho = -0.5", "rho = -1", "session.rho"),
+    ("tau = 0.2", "tua = 0.2", "session.tua: unknown key; did you mean `tau`?"),
+    ("tokens_per_second = 70", "tokens_per_second = 0", "time.tokens_per_second"),
+    ("round = 130", "round = 60", "drift.steps[1]: its round is not after"),
+    ("level = 0.625", "level = -1", "drift.steps[1].level"),
+    ("[20, 20]", "[12, 20]", "faults.outages[1]: it begins before"),
+    ("[20, 20]", "[20, 19]", "faults.outages[1]: its first round is after its last"),
+    ("empty = 0.25", "empty = 25", "faults.empty"),
+    ("mode = \"partial\"", "mode = \"Partial\"", "did you mean \"partial\"?"),
+    ("format = 1", "format = 2", "format: this version of the format is not known here"),
+    ("name = \"full\"", "name = \"\"", "name: it must not be empty"),
+    ("[accounting]", "[acounting]", "acounting: unknown key; did you mean `accounting`?"),
+];
+
 #[test]
 fn every_bad_value_names_its_line_and_key() {
-    // What stands, what is put there, what the message must hold.
-    let cases = [
-        (
-            "mean = 1000.5",
-            "mean = -1000.5",
-            "rung[1].size.mean: it must be above 0 and at most 1000000000, and is -1000.5",
-        ),
-        ("mean = 1000.5", "mean = nan", "rung[1].size.mean: it must be a finite number, and is nan"),
-        ("mean = 1000.5", "mean = inf", "rung[1].size.mean: it must be a finite number, and is inf"),
-        ("mean = 1000.5", "mean = 1e999", "rung[1].size.mean: it must be a finite number, and is 1e999"),
-        ("mean = 1000.5", "mean = \"big\"", "rung[1].size.mean: it must be a number, and is the text \"big\""),
-        ("mean = 1000.5", "mean = 0x10", "rung[1].size.mean: it must be a number"),
-        ("mean = 1000.5, cv", "meen = 1, mean = 1000.5, cv", "rung[1].size.meen: unknown key; did you mean `mean`?"),
-        ("\"lognormal\", mean = 1000.5", "\"lognorm\", mean = 1000.5", "did you mean \"lognormal\"?"),
-        ("mean = 1000.5", "quantiles = [1, 2], mean = 5", "rung[1].size.quantiles: it does not belong to this `dist`"),
-        ("wide = { weight = 0.58", "wide = { weight = 0.48", "rung[0].size: the weights sum to 0.8"),
-        ("[0, 100, 100, 900.5]", "[0, 100, 99, 900.5]", "rung[2].size.quantiles[2]: it is less than the one before it"),
-        ("[0, 100, 100, 900.5]", "[1]", "rung[2].size.quantiles: it must have from 2 to"),
-        ("[0, 100, 100, 900.5]", "[0, 0]", "rung[2].size.quantiles"),
-        ("effort = \"low\"", "effort = \"max\"", "rung[2].effort: the rung \"max\" stands twice"),
-        ("effort = \"low\"", "effort = \" \"", "rung[2].effort: it must not be empty"),
-        ("effort = \"low\"", "effort = 3", "rung[2].effort: it must be a text in quotes, and is the number 3"),
-        (
-            "start = \"high\"",
-            "start = \"hihg\"",
-            "plan.start: \"hihg\" is no effort of this ladder; did you mean \"high\"?",
-        ),
-        ("rounds = 120", "rounds = 0", "plan.rounds: it must be from 1 to 100000, and is 0"),
-        ("rounds = 120", "rounds = 1.5", "plan.rounds: it must be a whole number, and is the number 1.5"),
-        ("rounds = 120", "runds = 120 \nrounds = 1", "plan.runds: unknown key; did you mean `rounds`?"),
-        ("seed = 18446744073709551615", "seed = -1", "plan.seed"),
-        ("seed = 18446744073709551615", "seed = 18446744073709551616", "plan.seed"),
-        ("law = \"reset\"", "law = \"resett\"", "governor.law: \"resett\": no such law; did you mean `reset`?"),
-        ("juice = 1618.8", "juice = 0", "governor.juice: \"0\": it must be above 0"),
-        ("juice = 1618.8", "juice = nan", "governor.juice: \"nan\": it must be a finite number"),
-        ("juice = 1618.8", "juice = 1.2345678", "governor.juice: \"1.2345678\": it has more than six decimals"),
-        ("juice = 1618.8", "juice = true", "governor.juice: it must be a decimal number or a text in quotes"),
-        ("over = \"5m\"", "over = \"5x\"", "governor.over: \"5x\": it is no duration"),
-        ("over = \"5m\"", "over = inf", "governor.over: \"inf\": it is no duration"),
-        ("over = \"5m\"", "over = 0", "governor.over: \"0\": it must be above 0"),
-        ("slack = 0.3", "slack = 1.5", "governor.slack: \"1.5\": it must lie between 0 and 1"),
-        ("budget = 0.5", "budget = -1", "governor.budget: \"-1\": it must not be below 0"),
-        ("over = [60, \"300s\"]", "over = []", "sweep.over: the list is empty"),
-        ("over = [60, \"300s\"]", "over = 60", "sweep.over: it must be a list"),
-        ("\"0.2:0.4:0.1\"", "\"0.4:0.2:0.1\"", "sweep.slack[1]: \"0.4:0.2:0.1\": the range runs backwards"),
-        ("[\"reference\", \"fixed\"]", "[\"fixd\"]", "sweep.law[0]: \"fixd\": no such law; did you mean `fixed`?"),
-        ("hold = 5", "hold = 0", "evaluate.hold"),
-        ("band = 0.1", "bnad = 0.1", "evaluate.bnad: unknown key; did you mean `band`?"),
-        (
-            "assumed = \"effort-worth\"",
-            "assumed = \"effort-wroth\"",
-            "rung[0].assumed: there is no table [prior.effort-wroth]; did you mean \"effort-worth\"?",
-        ),
-        ("shift = [-0.15, 0.25]", "shift = [0.25, -0.15]", "rung[0].shift: its first number must not be above"),
-        ("shift = [-0.15, 0.25]", "shift = [0.25]", "rung[0].shift: it must be two numbers"),
-        ("shift = [-0.15, 0.25]", "shift = [nan, 0.25]", "rung[0].shift[0]: it must be a finite number"),
-        ("{ sessions = 1, calls = 2 }", "{ sessions = 0, calls = 2 }", "rung[2].measured.sessions"),
-        ("share = 0.02", "share = 1.02", "turn.outliers.share: it must be at least 0 and at most 1, and is 1.02"),
-        ("rho = -0.5", "rho = -1", "session.rho"),
-        ("tau = 0.2", "tua = 0.2", "session.tua: unknown key; did you mean `tau`?"),
-        ("tokens_per_second = 70", "tokens_per_second = 0", "time.tokens_per_second"),
-        ("round = 130", "round = 60", "drift.steps[1]: its round is not after"),
-        ("level = 0.625", "level = -1", "drift.steps[1].level"),
-        ("[20, 20]", "[12, 20]", "faults.outages[1]: it begins before"),
-        ("[20, 20]", "[20, 19]", "faults.outages[1]: its first round is after its last"),
-        ("empty = 0.25", "empty = 25", "faults.empty"),
-        ("mode = \"partial\"", "mode = \"Partial\"", "did you mean \"partial\"?"),
-        ("format = 1", "format = 2", "format: this version of the format is not known here"),
-        ("name = \"full\"", "name = \"\"", "name: it must not be empty"),
-        ("[accounting]", "[acounting]", "acounting: unknown key; did you mean `accounting`?"),
-    ];
-    for (old, new, expected) in cases {
+    for &(old, new, expected) in BAD {
         let error = the_fault(old, new, new.lines().next().unwrap());
         assert!(error.contains(expected), "{old:?} -> {new:?}: {error}");
     }
@@ -336,11 +333,11 @@ fn a_ladder_too_long_is_refused() {
 
 #[test]
 fn a_file_cut_anywhere_is_refused_or_whole() {
-    // What stands before its last required table's last line cannot be whole.
+    // The last digit of the last number that must be there may be lost unseen; nothing before it.
     let needed = FULL.find("[drift]").unwrap();
     for end in 0..FULL.len() {
         match Scenario::load(&FULL[..end], "cut.toml") {
-            Ok(_) => assert!(end + 2 >= needed, "cut at byte {end}"),
+            Ok(_) => assert!(end + 3 >= needed, "cut at byte {end}"),
             Err(error) => {
                 let lines = FULL[..end].lines().count().max(1);
                 assert!(error.problems().iter().all(|p| (1..=lines).contains(&p.line)), "{end}: {error}");
@@ -348,7 +345,8 @@ fn a_file_cut_anywhere_is_refused_or_whole() {
         }
     }
     let cut = fault(&FULL[..FULL.find("tokens_per_second").unwrap() + 8]);
-    assert!(cut.contains("bad.toml:78: time.tokens_p: this is no valid TOML"), "{cut}");
+    let line = FULL[..FULL.find("tokens_per_second").unwrap()].lines().count() + 1;
+    assert!(cut.starts_with(&format!("bad.toml:{line}: time.tokens_p: this is no valid TOML")), "{cut}");
     assert!(cut.contains("the file ends here: is it complete?"), "{cut}");
     let without = fault(&FULL[..FULL.find("[time]").unwrap()]);
     assert!(without.contains("time: the file ends without the table [time]: add it"), "{without}");
@@ -464,7 +462,7 @@ fn the_canonical_scenarios_are_those_of_the_control_study() {
             assert_eq!(s.ladder.efforts()[hard].word(), format!("rung-{soft}"), "{name}");
             assert_eq!(spec.rungs[hard].size, Size::lognormal((mean * 1e6).round() / 1e6, cv).unwrap(), "{name}");
         }
-        assert!((juice * 1e6 - float(s.governor.juice.micros())).abs() <= 0.5, "{name}");
+        assert!((juice * 1e6 - crate::lab::fixed::ufloat(s.governor.juice.micros())).abs() <= 0.5, "{name}");
         assert_eq!(s.ladder.effort(s.plan.start).word(), format!("rung-{start}"), "{name}");
         assert_eq!((spec.session.tau, spec.turns.mean), (tau, turns), "{name}");
         let short = name == "s06-short-rounds";
@@ -472,7 +470,7 @@ fn the_canonical_scenarios_are_those_of_the_control_study() {
         assert!((f64::from(spec.turns.most()) - 6.0 * turns).abs() < 0.5, "{name}");
         let seconds = if short {
             (3.0, 3.0, 200.0)
-        } else if count == 6 && cv == 1.8 {
+        } else if cv > 1.6 {
             (1.0, 1.2, 150.0)
         } else {
             (6.0, 8.0, 70.0)
@@ -515,9 +513,9 @@ fn derived_numbers_follow_the_formulas() {
     assert_eq!((on.nearest, on.means.len(), on.ratios.len()), (2, 6, 5));
     on.ratios.iter().for_each(|ratio| close(*ratio, 1.6));
     close(on.phase.unwrap(), 0.0);
-    let (least, most) = on.legal_slack.unwrap();
-    close(least, 0.6 / 2.6);
-    close(most, 0.375);
+    let legal = on.legal_slack.unwrap();
+    close(legal.lo, 0.6 / 2.6);
+    close(legal.hi, 0.375);
     close(on.turn_seconds, 14.0 + 2048.0 / 70.0);
     close(on.window_turns, 300.0 / on.turn_seconds);
     close(on.window_rounds, 300.0 / (20.0 * on.turn_seconds + 5.0));
@@ -527,13 +525,7 @@ fn derived_numbers_follow_the_formulas() {
     assert!(beyond.phase.unwrap() > 0.5);
     close(committed("s08-heavy-tails").derived().means[5], 500.0 * 1.14);
     let below = committed("s02-typical").derived_at(Target::from_tokens(1900));
-    close(below.phase.unwrap(), (1900.0_f64 / 2048.0).ln() / 1.6_f64.ln());
-}
-
-/// The nearest float, for a comparison in a test.
-#[expect(clippy::cast_precision_loss, reason = "targets are below 2^53 millionths")]
-fn float(micros: u64) -> f64 {
-    micros as f64
+    close(below.phase.unwrap(), libm::log(1900.0 / 2048.0) / libm::log(1.6));
 }
 
 proptest! {

@@ -21,7 +21,7 @@ use std::str::FromStr;
 
 pub use outcome::{CONFIDENCE, summarise};
 pub use runner::{Finished, Job, SweepError, sweep};
-pub use tables::{Governed, Tables};
+pub use tables::{Governed, Scratch, Tables};
 
 /// What governs the cells of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use super::runner::{Finished, Job};
 use crate::engine::Target;
 use crate::lab::choose::{Candidate, ChooseError, Setting, choose};
 use crate::lab::result::{CellResult, Chosen, Figure, SweepResult};
-use crate::lab::stats::Interval;
 
 /// Confidence of every interval that is reported.
 pub const CONFIDENCE: f64 = 0.95;
@@ -67,7 +66,7 @@ fn choice(
     let least = derived.means.iter().copied().fold(f64::INFINITY, f64::min);
     let most = derived.means.iter().copied().fold(0.0, f64::max);
     let setting = Setting {
-        legal: derived.legal_slack.map(|(lo, hi)| Interval { lo, hi }),
+        legal: derived.legal_slack,
         reachable: (least..=most).contains(&target),
         confidence: CONFIDENCE,
     };
