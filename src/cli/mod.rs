@@ -31,9 +31,9 @@ pub fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
-
+        Command::Simulate(args) => cmd::simulate::run(&args),
         Command::Conform(args) => cmd::conform::run(&args),
-        Command::Simulate(_) | Command::Calibrate(_) => Ok(Exit::Internal),
+        Command::Calibrate(args) => cmd::calibrate::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

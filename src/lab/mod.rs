@@ -12,12 +12,15 @@ pub mod fixed;
 pub mod grid;
 pub mod metric;
 #[cfg(feature = "plots")]
+pub mod pictures;
+#[cfg(feature = "plots")]
 pub mod plot;
 pub mod report;
 pub mod result;
 pub mod runlog;
 pub mod scenario;
 pub mod score;
+pub mod simulate;
 pub mod special;
 pub mod stats;
 pub mod survival;

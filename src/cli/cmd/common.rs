@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Axes as AxisFlags;
 use crate::cli::error::{Failure, Outcome};
-use crate::cli::output::hint;
+use crate::cli::output::{Folder, hint};
 use crate::engine::Target;
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::grid::Axes;
+use crate::lab::plot::png;
 use crate::lab::scenario::Scenario;
 
 /// Reads a scenario.
@@ -59,4 +60,16 @@ pub fn advise(scenario: &Scenario, juices: &[Target]) {
     if all.len() > MOST {
         hint(&format!("{} more targets lie off the ladder or between two rungs", all.len() - MOST));
     }
+}
+
+/// Writes a picture as `NAME.svg`, `NAME.png` and its data as `NAME.json`.
+///
+/// # Errors
+/// A file that cannot be written, or a picture too large for a PNG.
+pub fn picture(folder: &Folder, name: &str, svg: &str, data: &impl serde::Serialize) -> Outcome<()> {
+    let json = serde_json::to_vec_pretty(data).map_err(Failure::internal)?;
+    folder.write(&format!("{name}.json"), |out| out.write_all(&json))?;
+    folder.write(&format!("{name}.svg"), |out| out.write_all(svg.as_bytes()))?;
+    let bytes = png(svg).map_err(|error| Failure::usage(error).while_(format!("cannot make {name}.png")))?;
+    folder.write(&format!("{name}.png"), |out| out.write_all(&bytes))
 }

@@ -11,6 +11,7 @@ use crate::cli::output::{self, Folder};
 use crate::cli::signal;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::Grid;
+use crate::lab::pictures;
 use crate::lab::report::{choice, csv, json, table};
 use crate::lab::result::SweepResult;
 use crate::lab::scenario::Scenario;
@@ -90,6 +91,21 @@ fn files(folder: &Folder, result: &SweepResult) -> Outcome<()> {
     folder.write("result.csv", |out| csv::write(result, out).map_err(std::io::Error::other))
 }
 
-fn pictures(_folder: &Folder, _job: &Job<'_>, _finished: &Finished, _result: &SweepResult) -> Outcome<()> {
+/// Heat maps of each law at the middle target, settling curves and burn fans of the notable cells.
+fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepResult) -> Outcome<()> {
+    if let Some(juice) = pictures::middle(job) {
+        for &law in job.grid.laws() {
+            if let Some(heat) = pictures::heat(job, result, law, juice) {
+                common::picture(folder, &format!("heat-{law}"), &heat.svg(), &heat)?;
+            }
+        }
+    }
+    let places = pictures::notable(result);
+    if !places.is_empty() {
+        let settle = pictures::settle(job, result, finished, &places);
+        common::picture(folder, "settle", &settle.svg(), &settle)?;
+        let burn = pictures::burn(job, result, &places);
+        common::picture(folder, "burn", &burn.svg(), &burn)?;
+    }
     Ok(())
 }
