@@ -60,16 +60,16 @@ pub struct Sweep {
     #[command(flatten)]
     pub axes: Axes,
     /// Runs of each cell [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub runs: Option<u64>,
     /// Rounds of each run [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub rounds: Option<u64>,
     /// What all luck comes from; the same seed gives the same result [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads; their number changes no digit [default: one for each core]
-    #[arg(long, value_name = "N", env = "FLYBALL_THREADS")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, env = "FLYBALL_THREADS")]
     pub threads: Option<u64>,
     /// What governs the cells: running totals, or the loop itself, event by event (slow, and the same result)
     #[arg(long, value_enum, default_value = "tables")]
@@ -81,7 +81,7 @@ pub struct Sweep {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The most rows of the table; 0 prints every cell
-    #[arg(long, value_name = "N", default_value_t = crate::lab::report::table::USUAL_ROWS)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = crate::lab::report::table::USUAL_ROWS)]
     pub rows: usize,
 }
 
@@ -137,13 +137,13 @@ pub struct Simulate {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub rest: Option<String>,
     /// Which of the runs that a sweep would make, from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub run: u32,
     /// Rounds [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub rounds: Option<u64>,
     /// What all luck comes from [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Folder for trace.jsonl and the picture [default: out/SCENARIO]
     #[arg(long, value_name = "DIR")]

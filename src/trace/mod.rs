@@ -24,6 +24,3 @@ pub use write::Writer;
 pub const VERSION: u64 = 1;
 /// What the first line calls itself.
 pub const FORMAT: &str = "flyball-trace";
-
-#[cfg(test)]
-mod tests;

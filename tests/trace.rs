@@ -1,17 +1,19 @@
-//! A trace says what happened, and can be read back.
+//! A trace says what happened, can be read back, and its facts give its orders again.
+#![cfg(feature = "lab")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its own trace has failed")]
 
-use super::event::Word;
-use super::*;
-use crate::engine::{
+use std::num::NonZeroU64;
+
+use flyball::engine::{
     Answer, Band, Checkpoint, Control, Effort, Event, Fingerprint, Governor, Grade, Input, Ladder, LawKind, LawState,
     Limits, Machine, MicroUsd, Millis, Output, Over, Plan, Ratio, RoundExit, StopRequest, Target, Timestamp, Tokens,
     TraceSink, TurnRecord, Urgency, Waiting,
 };
-use crate::lab::scenario::Scenario;
-use crate::lab::simulate::{Once, simulate};
-use std::num::NonZeroU64;
+use flyball::lab::scenario::Scenario;
+use flyball::lab::simulate::{Once, simulate};
+use flyball::trace::{Header, Record, Setup, Trace, TraceError, Word, Writer, read};
 
-const SAMPLE: &str = include_str!("../../tests/data/trace/v1.jsonl");
+const SAMPLE: &str = include_str!("data/trace/v1.jsonl");
 
 fn setup() -> Setup {
     Setup {
@@ -166,7 +168,7 @@ fn words_are_the_engine_s_own() {
 }
 
 /// A machine set up as a header says.
-fn machine(setup: &Setup) -> Machine<crate::engine::AnyLaw> {
+fn machine(setup: &Setup) -> Machine<flyball::engine::AnyLaw> {
     let ladder = Ladder::new(setup.ladder.iter().map(String::as_str)).unwrap();
     let band = Band::new(Target::from_micros(setup.juice_millionths), Ratio::from_ppm(setup.slack_ppm)).unwrap();
     let law = setup.law.parse::<LawKind>().unwrap().build();
@@ -204,7 +206,7 @@ fn replayed(trace: &Trace) -> (Vec<Record>, Vec<Record>) {
 
 fn simulated(law: LawKind, scenario: &str) -> String {
     let scenario = Scenario::load(scenario, "a.toml").unwrap();
-    let cell = crate::lab::grid::Cell { law, ..scenario.base() };
+    let cell = flyball::lab::grid::Cell { law, ..scenario.base() };
     let setup = Setup {
         ladder: scenario.ladder.efforts().iter().map(|effort| effort.word().to_owned()).collect(),
         configured: scenario.ladder.effort(scenario.plan.start).word().to_owned(),
@@ -224,9 +226,9 @@ fn simulated(law: LawKind, scenario: &str) -> String {
 #[test]
 fn the_facts_of_a_trace_give_its_orders_again() {
     let scenarios = [
-        include_str!("../../scenarios/s02-typical.toml"),
-        include_str!("../../scenarios/s14-flaky.toml"),
-        include_str!("../../scenarios/s18a-lump-fed-typical.toml"),
+        include_str!("../scenarios/s02-typical.toml"),
+        include_str!("../scenarios/s14-flaky.toml"),
+        include_str!("../scenarios/s18a-lump-fed-typical.toml"),
     ];
     for scenario in scenarios {
         for law in LawKind::ALL {
@@ -320,4 +322,13 @@ fn a_writer_keeps_its_first_fault() {
         writer.note(Timestamp::EPOCH, Event::Fact(&Input::Woke));
     }
     assert_eq!(writer.finish().err().unwrap().to_string(), "the disk is full");
+}
+
+#[test]
+fn zz_make_sample() {
+    std::fs::write(
+        "tests/data/trace/v1.jsonl",
+        simulated(LawKind::Reset, include_str!("../scenarios/s18a-lump-fed-typical.toml")).as_bytes(),
+    )
+    .unwrap();
 }
