@@ -292,9 +292,9 @@ fn a_last_line_that_was_cut_off_is_left_out() {
 fn a_broken_chain_is_found_where_it_breaks() {
     let good = written(true, &every_record());
     let lines: Vec<&str> = good.lines().collect();
-    let broken = |lines: &[&str]| match read(lines.join("\n").as_bytes()) {
-        Err(TraceError::Chain { line }) => Some(line),
-        _ => None,
+    let broken = |lines: &[&str]| {
+        let read = read(lines.join("\n").as_bytes());
+        if let Err(TraceError::Chain { line }) = read { Some(line) } else { None }
     };
     assert_eq!(broken(&lines), None);
     let changed = lines[2].replace("\"at_ms\":1", "\"at_ms\":2");

@@ -14,10 +14,12 @@
 
 mod event;
 mod read;
+mod words;
 mod write;
 
-pub use event::{Header, Hex, Kept, Line, MeanOf, Record, Setup, StatedTurn, Turn, Word, Worded};
+pub use event::{Header, Kept, Line, MeanOf, Record, Setup, StatedTurn, Turn};
 pub use read::{Reader, Trace, TraceError, read};
+pub use words::{Hex, Word, Worded};
 pub use write::Writer;
 
 /// The version that is written, and the newest that is read.

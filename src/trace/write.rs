@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::event::{Header, Line, Record, hex};
+use super::event::{Header, Line, Record};
+use super::words::hex;
 use crate::engine::{Event, Ladder, Timestamp, TraceSink};
 
 /// Writes a trace, a line an event. As a [`TraceSink`] it cannot fail: the first fault is kept, nothing is written after

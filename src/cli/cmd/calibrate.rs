@@ -169,7 +169,7 @@ fn unfit(error: FitError) -> Failure {
         FitError::NoEffort { .. } | FitError::TooFew { .. } | FitError::NoTimes { .. } | FitError::NoCalls => {
             Some("give more logs of the same model")
         }
-        _ => None,
+        FitError::Coverage { .. } | FitError::Name { .. } => None,
     };
     let failure = Failure::usage(error).while_("cannot make a scenario of these logs");
     match hint {
