@@ -2,13 +2,17 @@
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
 
+pub mod advice;
 pub mod axis;
+pub mod bounds;
 pub mod choose;
 pub mod conform;
 pub mod fit;
 pub mod fixed;
 pub mod grid;
 pub mod metric;
+#[cfg(feature = "plots")]
+pub mod pictures;
 #[cfg(feature = "plots")]
 pub mod plot;
 pub mod report;
@@ -17,6 +21,7 @@ pub mod runlog;
 pub mod scenario;
 pub mod score;
 pub mod settings;
+pub mod simulate;
 pub mod special;
 pub mod stats;
 pub mod survival;
