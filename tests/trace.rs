@@ -323,12 +323,3 @@ fn a_writer_keeps_its_first_fault() {
     }
     assert_eq!(writer.finish().err().unwrap().to_string(), "the disk is full");
 }
-
-#[test]
-fn zz_make_sample() {
-    std::fs::write(
-        "tests/data/trace/v1.jsonl",
-        simulated(LawKind::Reset, include_str!("../scenarios/s18a-lump-fed-typical.toml")).as_bytes(),
-    )
-    .unwrap();
-}
