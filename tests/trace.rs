@@ -281,7 +281,7 @@ fn what_is_wrong_is_named_by_its_line() {
 fn a_last_line_that_was_cut_off_is_left_out() {
     let good = written(false, &[Record::Woke {}, Record::Spawned { round: 1 }]);
     for cut in 1..20 {
-        let trace = read(good[..good.len() - 1 - cut].as_bytes()).unwrap();
+        let trace = read(&good.as_bytes()[..good.len() - 1 - cut]).unwrap();
         assert_eq!((trace.lines.len(), trace.torn), (1, true), "{cut}");
     }
     let trace = read(good.trim_end().as_bytes()).unwrap();
@@ -322,13 +322,4 @@ fn a_writer_keeps_its_first_fault() {
         writer.note(Timestamp::EPOCH, Event::Fact(&Input::Woke));
     }
     assert_eq!(writer.finish().err().unwrap().to_string(), "the disk is full");
-}
-
-#[test]
-fn zz_make_sample() {
-    std::fs::write(
-        "tests/data/trace/v1.jsonl",
-        simulated(LawKind::Reset, include_str!("../scenarios/s18a-lump-fed-typical.toml")).as_bytes(),
-    )
-    .unwrap();
 }

@@ -168,7 +168,7 @@ pub fn settle(job: &Job<'_>, result: &SweepResult, finished: &Finished, places: 
             name: name(cell, job.grid.juices().len()),
             runs: curve.runs(),
             steps: steps.collect(),
-            censored: if curve.censored() > 0 { vec![job.rounds.into()] } else { Vec::new() },
+            censored: curve.censored_by().iter().flat_map(|(at, runs)| (0..*runs).map(|_| u64::from(*at))).collect(),
             median: median.map(u64::from),
         })
     };
@@ -350,6 +350,10 @@ mod tests {
             assert_eq!(places[0], result.chosen[0].cell);
             let settle = settle(job, result, finished, &places);
             assert_eq!((settle.lines.len(), settle.lines[0].runs), (2, 20));
+            for (line, place) in settle.lines.iter().zip(&places) {
+                let unsettled = 20 - finished.tallies[*place].settling().histogram().iter().sum::<u64>();
+                assert_eq!(line.censored.len() as u64, unsettled);
+            }
             let burn = burn(job, result, &places);
             let last = burn.panels[0].points.last().unwrap();
             assert_eq!(last.round, 60);

@@ -144,7 +144,7 @@ impl<R: BufRead> Reader<R> {
                 Err(error) => return Err(self.bad(&error)),
             };
             self.follows(&value)?;
-            if let Some(line) = self.known(Value::Object(value))? {
+            if let Some(line) = self.known(&Value::Object(value))? {
                 return Ok(Some(line));
             }
         }
@@ -165,7 +165,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The line, where its kind is known.
-    fn known(&mut self, value: Value) -> Result<Option<Line>, TraceError> {
+    fn known(&mut self, value: &Value) -> Result<Option<Line>, TraceError> {
         let kind = value.get("kind").and_then(Value::as_str);
         let kind = kind.ok_or_else(|| self.bad(&"it has no `kind`"))?;
         if !Record::KINDS.contains(&kind) {
@@ -173,7 +173,7 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         let line: Line = serde_json::from_value(value.clone()).map_err(|error| self.bad(&error))?;
-        self.unknown_keys += serde_json::to_value(&line).map_or(0, |known| unknown(&value, &known));
+        self.unknown_keys += serde_json::to_value(&line).map_or(0, |known| unknown(value, &known));
         Ok(Some(line))
     }
 }
