@@ -10,11 +10,12 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
-use crate::lab::grid::Grid;
+use crate::lab::grid::{Cell, Grid};
 use crate::lab::pictures;
-use crate::lab::report::{choice, csv, json, table};
-use crate::lab::result::SweepResult;
-use crate::lab::scenario::Scenario;
+use crate::lab::report::{choice, csv, decimal, json, table};
+use crate::lab::result::{SweepResult, VERSION};
+use crate::lab::scenario::{GovernorSettings, Scenario};
+use crate::lab::settings::Settings;
 use crate::lab::sweep::{Engine, Finished, Job, SweepError, summarise, sweep};
 
 /// Sweeps.
@@ -41,8 +42,9 @@ pub fn run(args: &Sweep) -> Outcome {
 
     let printed = output::print(&report(args, &result)?);
     files(&folder, &result)?;
+    settings(&folder, &job, &result)?;
     pictures(&folder, &job, &finished, &result)?;
-    output::say(&format!("wrote result.json, result.csv and pictures to {}", folder.path().display()));
+    output::say(&format!("wrote result.json, result.csv, settings and pictures to {}", folder.path().display()));
     printed?;
     if let Some(done) = result.runs_done {
         output::say(&format!("incomplete: {done} of {} runs", result.runs));
@@ -89,6 +91,26 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
 fn files(folder: &Folder, result: &SweepResult) -> Outcome<()> {
     folder.write("result.json", |out| json::write(result, out))?;
     folder.write("result.csv", |out| csv::write(result, out).map_err(std::io::Error::other))
+}
+
+/// The recommended settings of each target, as a settings file of the real loop.
+fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()> {
+    for chosen in &result.chosen {
+        let Some(&Cell { law, juice, over, slack, rest }) = result.cell(chosen.cell) else { continue };
+        let budget = job.scenario.governor.budget;
+        let settings = Settings { governor: GovernorSettings { law, juice, over, slack, rest, budget } };
+        let about = format!(
+            "recommended by flyball {VERSION} on scenario {}: {} runs of {} rounds, seed {}\n{}",
+            result.scenario, result.runs, result.rounds, result.seed, chosen.why
+        );
+        let juice = decimal(i64::try_from(juice.micros()).unwrap_or(i64::MAX));
+        let name = match result.chosen.len() {
+            1 => "flyball.toml".to_owned(),
+            _ => format!("flyball-{}.toml", juice.trim_end_matches('0').trim_end_matches('.')),
+        };
+        folder.write(&name, |out| out.write_all(settings.to_toml(&about).as_bytes()))?;
+    }
+    Ok(())
 }
 
 /// Heat maps of each law at the middle target, settling curves and burn fans of the notable cells.
