@@ -94,7 +94,7 @@ fn a_sweep_writes_its_files_and_pictures_and_nothing_else() {
     let came = small(dir.path(), &["--law", "reference", "--out", "there/deep"]);
     assert_eq!(came.code, 0, "{}", came.err);
     let out = dir.path().join("there/deep");
-    let mut expected = vec!["result.csv".to_owned(), "result.json".to_owned()];
+    let mut expected = ["flyball.toml", "result.csv", "result.json"].map(str::to_owned).to_vec();
     for picture in ["burn", "heat-reference", "heat-reset", "settle"] {
         expected.extend(["json", "png", "svg"].map(|ending| format!("{picture}.{ending}")));
     }
