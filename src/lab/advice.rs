@@ -4,6 +4,7 @@
 //! between rungs whose means differ by the ratio r, the slack from which one of them is always in the band is
 //! (r - 1) / (r + 1).
 
+use super::grid::{Cell, Grid};
 use super::scenario::Scenario;
 use crate::engine::Target;
 
@@ -80,6 +81,25 @@ pub fn advice(scenario: &Scenario, juice: Target) -> Option<String> {
     }
 }
 
+/// A sentence where a recommended cell lies at the end of a window or slack axis, past which something better may lie.
+#[must_use]
+pub fn edge(grid: &Grid, cell: &Cell) -> Option<String> {
+    let at_end =
+        |place: Option<usize>, length: usize| length > 1 && place.is_some_and(|at| at == 0 || at + 1 == length);
+    let over = at_end(grid.overs().iter().position(|over| *over == cell.over), grid.overs().len());
+    let slack = at_end(grid.slacks().iter().position(|slack| *slack == cell.slack), grid.slacks().len());
+    let axes = match (over, slack) {
+        (true, true) => "--over and --slack",
+        (true, false) => "--over",
+        (false, true) => "--slack",
+        (false, false) => return None,
+    };
+    Some(format!(
+        "the cell recommended for juice {} lies at the end of {axes}: a wider grid may hold a better one",
+        tokens(cell.juice)
+    ))
+}
+
 fn tokens(juice: Target) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a target is far below 2^53 millionths")]
     let micros = juice.micros() as f64;
@@ -113,5 +133,26 @@ mod tests {
         let between = said(1600).unwrap();
         assert!(between.contains("rung-2 makes 1280") && between.contains("rung-3 makes 2048"), "{between}");
         assert!(between.contains("a slack of 0.20 or more"), "{between}");
+    }
+
+    #[test]
+    fn a_cell_at_the_end_of_an_axis_is_told() {
+        use crate::engine::{LawKind, Millis, Ratio};
+        use crate::lab::grid::Axes;
+        let cell = |over, slack| Cell {
+            law: LawKind::Reset,
+            juice: Target::from_tokens(680),
+            over: Millis::from_secs(over),
+            slack: Ratio::from_ppm(slack),
+            rest: Millis::from_secs(5),
+        };
+        let over = Some([60, 300, 3600].map(Millis::from_secs).to_vec());
+        let slack = Some([100_000, 200_000, 300_000].map(Ratio::from_ppm).to_vec());
+        let grid = Grid::new(cell(60, 0), Axes { over, slack, ..Axes::default() }).unwrap();
+        assert_eq!(edge(&grid, &cell(300, 200_000)), None);
+        assert!(edge(&grid, &cell(3600, 100_000)).unwrap().contains("juice 680 lies at the end of --over and --slack"));
+        assert!(edge(&grid, &cell(60, 200_000)).unwrap().contains("the end of --over:"));
+        let single = Grid::new(cell(60, 0), Axes::default()).unwrap();
+        assert_eq!(edge(&single, &cell(60, 0)), None, "an axis of one value has no end to pass");
     }
 }

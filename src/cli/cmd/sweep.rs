@@ -9,6 +9,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
+use crate::lab::advice;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
 use crate::lab::pictures;
@@ -46,6 +47,8 @@ pub fn run(args: &Sweep) -> Outcome {
     pictures(&folder, &job, &finished, &result)?;
     output::say(&format!("wrote result.json, result.csv, settings and pictures to {}", folder.path().display()));
     printed?;
+    let recommended = result.chosen.iter().filter_map(|chosen| result.cell(chosen.cell));
+    recommended.filter_map(|cell| advice::edge(&grid, cell)).for_each(|text| output::hint(&text));
     if let Some(done) = result.runs_done {
         output::say(&format!("incomplete: {done} of {} runs", result.runs));
     }
