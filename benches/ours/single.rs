@@ -8,7 +8,7 @@ use flyball::lab::scenario::Scenario;
 use flyball::sim::{Accounting, Luck, World};
 
 /// Drives the machine of the scenario's own settings through one run and gives its output tokens.
-pub fn machine(scenario: &Scenario, luck: &mut Luck<'_>, band: Band) -> u64 {
+pub(crate) fn machine(scenario: &Scenario, luck: &mut Luck<'_>, band: Band) -> u64 {
     let mut plan = Plan::new(scenario.ladder.clone(), scenario.ladder.effort(scenario.plan.start).word());
     plan.rest = scenario.governor.rest;
     plan.limits = Limits { rounds: NonZeroU64::new(luck.rounds() as u64), ..Limits::default() };

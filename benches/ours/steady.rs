@@ -13,7 +13,7 @@ use flyball::lab::truth::Truth;
 use flyball::sim::Luck;
 
 /// Buffers of a worker.
-pub struct Steady<'a> {
+pub(crate) struct Steady<'a> {
     scenario: &'a Scenario,
     luck: Luck<'a>,
     band: Band,
@@ -26,7 +26,7 @@ pub struct Steady<'a> {
 }
 
 impl<'a> Steady<'a> {
-    pub fn new(scenario: &'a Scenario, rounds: u32) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(scenario: &'a Scenario, rounds: u32) -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             scenario,
             luck: scenario.agent.luck(1, 0, 0),
@@ -41,7 +41,7 @@ impl<'a> Steady<'a> {
     }
 
     /// Run `run` of `seed` at windows of one to `cells` minutes: drawn, laid down, governed, scored and added up.
-    pub fn run(&mut self, seed: u64, run: u32, cells: u64) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn run(&mut self, seed: u64, run: u32, cells: u64) -> Result<(), Box<dyn Error>> {
         let (scenario, rungs) = (self.scenario, self.scenario.agent.rungs());
         self.luck.restart(seed, run, self.rounds);
         self.tables.fill(&mut self.luck, rungs, false);
@@ -57,7 +57,7 @@ impl<'a> Steady<'a> {
 
     /// Run `run` of `seed` as the scenario has it, from tables: tokens per turn, share of the readings in the band, moves
     /// in 100 rounds.
-    pub fn figures(&mut self, seed: u64, run: u32) -> [f64; 3] {
+    pub(crate) fn figures(&mut self, seed: u64, run: u32) -> [f64; 3] {
         self.luck.restart(seed, run, self.rounds);
         self.tables.fill(&mut self.luck, self.scenario.agent.rungs(), false);
         self.govern(self.scenario.governor.over);

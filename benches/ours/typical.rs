@@ -9,16 +9,16 @@ use flyball::lab::scenario::Scenario;
 use flyball::lab::sweep::{Engine, Finished, Job, sweep};
 
 /// Rounds of a run.
-pub const ROUNDS: u32 = 200;
+pub(crate) const ROUNDS: u32 = 200;
 
 /// `scenarios/s02-typical.toml`.
-pub fn scenario() -> Result<Scenario, Box<dyn Error>> {
+pub(crate) fn scenario() -> Result<Scenario, Box<dyn Error>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     Ok(Scenario::read(&folder.join("s02-typical.toml"))?)
 }
 
 /// The original's law over so many targets, windows (a minute to an hour) and slacks.
-pub fn grid(scenario: &Scenario, [juices, overs, slacks]: [u32; 3]) -> Result<Grid, Box<dyn Error>> {
+pub(crate) fn grid(scenario: &Scenario, [juices, overs, slacks]: [u32; 3]) -> Result<Grid, Box<dyn Error>> {
     let axes = Axes {
         law: Some(vec![LawKind::Reference]),
         juice: Some((0..juices).map(|place| Target::from_tokens(2048 + 200 * u64::from(place))).collect()),
@@ -30,7 +30,7 @@ pub fn grid(scenario: &Scenario, [juices, overs, slacks]: [u32; 3]) -> Result<Gr
 }
 
 /// A whole sweep, scores and sums included.
-pub fn swept(scenario: &Scenario, grid: &Grid, runs: u32, threads: usize) -> Result<Finished, Box<dyn Error>> {
+pub(crate) fn swept(scenario: &Scenario, grid: &Grid, runs: u32, threads: usize) -> Result<Finished, Box<dyn Error>> {
     let job = Job { scenario, grid, runs, rounds: ROUNDS, seed: 1, threads, engine: Engine::Tables };
     Ok(sweep(&job, &AtomicBool::new(false), &|_| {})?)
 }

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use flyball::engine::{Grade, Mark, Meter, Millis, Rung, Timestamp, Tokens};
 
 /// Reads once in `every` reports; gives the last mean.
-pub fn meter(reports: &[(u32, u32)], every: usize, over_ms: u64) -> f64 {
+pub(crate) fn meter(reports: &[(u32, u32)], every: usize, over_ms: u64) -> f64 {
     let (mut meter, mut now, mut last) = (Meter::new(), Timestamp::EPOCH, 0.0);
     let (over, start) = (Millis::new(over_ms), Mark::default());
     for batch in reports.chunks(every) {

@@ -17,37 +17,37 @@ const START: usize = 4;
 
 /// What the loop is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    pub juice: f64,
-    pub over: f64,
-    pub slack: f64,
-    pub rest: f64,
+pub(crate) struct Settings {
+    pub(crate) juice: f64,
+    pub(crate) over: f64,
+    pub(crate) slack: f64,
+    pub(crate) rest: f64,
 }
 
 /// The settings of the scenario.
-pub const SETTINGS: Settings = Settings { juice: 2048.0, over: 300.0, slack: 0.15, rest: 5.0 };
+pub(crate) const SETTINGS: Settings = Settings { juice: 2048.0, over: 300.0, slack: 0.15, rest: 5.0 };
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Run {
-    pub rounds: f64,
-    pub turns: f64,
-    pub tokens: f64,
+pub(crate) struct Run {
+    pub(crate) rounds: f64,
+    pub(crate) turns: f64,
+    pub(crate) tokens: f64,
     /// Readings, and those in the band.
-    pub readings: f64,
-    pub inside: f64,
-    pub moves: f64,
+    pub(crate) readings: f64,
+    pub(crate) inside: f64,
+    pub(crate) moves: f64,
 }
 
 impl Run {
     /// Tokens per turn, share of the readings in the band, moves in 100 rounds.
-    pub fn figures(&self) -> [f64; 3] {
+    pub(crate) fn figures(&self) -> [f64; 3] {
         [self.tokens / self.turns, self.inside / self.readings, 100.0 * self.moves / self.rounds]
     }
 }
 
 /// The distributions, made once.
-pub struct Agent {
+pub(crate) struct Agent {
     sizes: Vec<LogNormal<f64>>,
     session: LogNormal<f64>,
     turns: LogNormal<f64>,
@@ -56,7 +56,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn new() -> Result<Self, rand_distr::NormalError> {
+    pub(crate) fn new() -> Result<Self, rand_distr::NormalError> {
         let tau = 0.2;
         Ok(Self {
             sizes: MEANS.iter().map(|&mean| LogNormal::from_mean_cv(mean, 1.0)).collect::<Result<_, _>>()?,
@@ -68,7 +68,7 @@ impl Agent {
     }
 
     /// One run of one configuration.
-    pub fn run(&self, settings: &Settings, seed: u64, rounds: u32) -> Run {
+    pub(crate) fn run(&self, settings: &Settings, seed: u64, rounds: u32) -> Run {
         let mut rng = StdRng::seed_from_u64(seed);
         let (low, high) = (settings.juice * (1.0 - settings.slack), settings.juice * (1.0 + settings.slack));
         let mut window: VecDeque<(f64, f64)> = VecDeque::new();

@@ -10,17 +10,17 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Reports: the gap before each in milliseconds, and its tokens.
-pub fn reports() -> Vec<(u32, u32)> {
+pub(crate) fn reports() -> Vec<(u32, u32)> {
     let mut rng = StdRng::seed_from_u64(20);
     (0..1_000_000).map(|_| (rng.random_range(0..=2000), rng.random_range(1..8000))).collect()
 }
 
 /// Reports between two readings.
 #[derive(Clone, Copy, Debug)]
-pub struct Every(pub usize);
+pub(crate) struct Every(pub(crate) usize);
 
 /// The floor: a counter in memory goes up by one a report, and is looked at as often as a window is read.
-pub fn counter(reports: &[(u32, u32)], every: Every) -> u64 {
+pub(crate) fn counter(reports: &[(u32, u32)], every: Every) -> u64 {
     let (mut count, mut seen) = (0_u64, 0);
     for batch in reports.chunks(every.0) {
         for _ in batch {
@@ -32,7 +32,7 @@ pub fn counter(reports: &[(u32, u32)], every: Every) -> u64 {
 }
 
 /// Two sums that never forget, and one division a reading.
-pub fn plain(reports: &[(u32, u32)], every: Every) -> f64 {
+pub(crate) fn plain(reports: &[(u32, u32)], every: Every) -> f64 {
     let (mut sums, mut last) = ((0_i64, 0_i64), 0.0);
     for batch in reports.chunks(every.0) {
         for &(_, tokens) in batch {
@@ -46,7 +46,7 @@ pub fn plain(reports: &[(u32, u32)], every: Every) -> f64 {
 }
 
 /// The original's deque of floats: trimmed at a reading and then gone through twice.
-pub fn rescan(reports: &[(u32, u32)], every: Every, over_ms: u64) -> f64 {
+pub(crate) fn rescan(reports: &[(u32, u32)], every: Every, over_ms: u64) -> f64 {
     let over = f64::from(u32::try_from(over_ms).unwrap_or(u32::MAX));
     let (mut window, mut now, mut last) = (VecDeque::new(), 0.0, 0.0);
     for batch in reports.chunks(every.0) {
@@ -64,6 +64,6 @@ pub fn rescan(reports: &[(u32, u32)], every: Every, over_ms: u64) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sums of a million reports are far below 2^53")]
-pub fn float(sum: i64) -> f64 {
+pub(crate) fn float(sum: i64) -> f64 {
     sum as f64
 }

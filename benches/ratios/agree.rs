@@ -1,13 +1,13 @@
 //! Peers are peers only if they do the same work: their figures must agree with the engine's.
 
 /// Names of the figures.
-pub const FIGURES: [&str; 3] = ["tokens per turn", "in-band share", "moves per 100 rounds"];
+pub(crate) const FIGURES: [&str; 3] = ["tokens per turn", "in-band share", "moves per 100 rounds"];
 
 /// How many standard errors of the difference two programs may differ by.
-pub const TOLERANCE: f64 = 4.0;
+pub(crate) const TOLERANCE: f64 = 4.0;
 
 /// Means over runs, and their standard errors.
-pub fn means(runs: &[[f64; 3]]) -> [(f64, f64); 3] {
+pub(crate) fn means(runs: &[[f64; 3]]) -> [(f64, f64); 3] {
     let n = runs.iter().map(|_| 1.0).sum::<f64>();
     std::array::from_fn(|figure| {
         let mean = runs.iter().map(|run| run[figure]).sum::<f64>() / n;
@@ -17,7 +17,7 @@ pub fn means(runs: &[[f64; 3]]) -> [(f64, f64); 3] {
 }
 
 /// By how many standard errors each figure differs.
-pub fn apart(one: [(f64, f64); 3], other: [(f64, f64); 3]) -> [f64; 3] {
+pub(crate) fn apart(one: [(f64, f64); 3], other: [(f64, f64); 3]) -> [f64; 3] {
     std::array::from_fn(|figure| {
         let ((a, a_error), (b, b_error)) = (one[figure], other[figure]);
         (a - b).abs() / (a_error * a_error + b_error * b_error).sqrt()

@@ -2,34 +2,40 @@
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub(crate) enum Asks {
     AtLeast,
     AtMost,
 }
 
 /// A line of the table.
 #[derive(Clone, Debug)]
-pub struct Gate {
-    pub what: &'static str,
-    pub asks: Asks,
-    pub gate: f64,
+pub(crate) struct Gate {
+    pub(crate) what: &'static str,
+    pub(crate) asks: Asks,
+    pub(crate) gate: f64,
     /// What a good build reaches on a quiet machine.
-    pub goal: f64,
-    pub unit: &'static str,
+    pub(crate) goal: f64,
+    pub(crate) unit: &'static str,
     /// None where it could not be measured here.
-    pub measured: Option<f64>,
+    pub(crate) measured: Option<f64>,
 }
 
 impl Gate {
-    pub const fn at_least(what: &'static str, gate: f64, goal: f64, measured: Option<f64>) -> Self {
+    pub(crate) const fn at_least(what: &'static str, gate: f64, goal: f64, measured: Option<f64>) -> Self {
         Self { what, asks: Asks::AtLeast, gate, goal, unit: "x", measured }
     }
 
-    pub const fn at_most(what: &'static str, gate: f64, goal: f64, unit: &'static str, measured: Option<f64>) -> Self {
+    pub(crate) const fn at_most(
+        what: &'static str,
+        gate: f64,
+        goal: f64,
+        unit: &'static str,
+        measured: Option<f64>,
+    ) -> Self {
         Self { what, asks: Asks::AtMost, gate, goal, unit, measured }
     }
 
-    pub fn passes(&self) -> Option<bool> {
+    pub(crate) fn passes(&self) -> Option<bool> {
         self.measured.map(|measured| match self.asks {
             Asks::AtLeast => measured >= self.gate,
             Asks::AtMost => measured <= self.gate,
@@ -37,7 +43,7 @@ impl Gate {
     }
 
     /// The line, as wide as the head.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let sign = if self.asks == Asks::AtLeast { ">=" } else { "<=" };
         let unit = self.unit;
         let verdict = match self.passes() {
@@ -53,7 +59,7 @@ impl Gate {
 }
 
 /// The head of the table.
-pub fn head() -> String {
+pub(crate) fn head() -> String {
     format!("{:<62} {:>10} {:>10} {:>10}", "what", "gate", "goal", "measured")
 }
 

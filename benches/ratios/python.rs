@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// What it said.
-pub struct Told {
-    pub ns_per_turn: f64,
-    pub figures: Vec<[f64; 3]>,
+pub(crate) struct Told {
+    pub(crate) ns_per_turn: f64,
+    pub(crate) figures: Vec<[f64; 3]>,
 }
 
 /// So many runs, the least time of `repeat`; none where there is no `python3`.
-pub fn lean(runs: u32, repeat: u32) -> Option<Told> {
+pub(crate) fn lean(runs: u32, repeat: u32) -> Option<Told> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/lean.py");
     let output = Command::new("python3")
         .arg(script)

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 /// One way of doing a piece of work; gives how many units it did.
-pub type Contestant<'a> = Box<dyn FnMut() -> f64 + 'a>;
+pub(crate) type Contestant<'a> = Box<dyn FnMut() -> f64 + 'a>;
 
 /// Each in turn, `rounds` times; gives the least nanoseconds a unit of each.
-pub fn race<const N: usize>(rounds: usize, mut contestants: [Contestant<'_>; N]) -> [f64; N] {
+pub(crate) fn race<const N: usize>(rounds: usize, mut contestants: [Contestant<'_>; N]) -> [f64; N] {
     let mut least = [f64::INFINITY; N];
     for _ in 0..rounds {
         for (least, contestant) in least.iter_mut().zip(&mut contestants) {

@@ -7,10 +7,10 @@ use std::time::Instant;
 use super::typical;
 
 /// The word that makes this program do the grid and nothing else.
-pub const ALONE: &str = "--whole-grid";
+pub(crate) const ALONE: &str = "--whole-grid";
 
 /// Does the grid and says seconds and the peak in megabytes.
-pub fn alone() -> Result<String, Box<dyn Error>> {
+pub(crate) fn alone() -> Result<String, Box<dyn Error>> {
     let scenario = typical::scenario()?;
     let grid = typical::grid(&scenario, [10, 10, 10])?;
     let began = Instant::now();
@@ -19,20 +19,33 @@ pub fn alone() -> Result<String, Box<dyn Error>> {
     assert_eq!(finished.runs, 1000);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-    Ok(serde_json::json!({ "seconds": took, "peak_mb": peak.map(|peak: f64| peak / 1024.0) }).to_string())
+    // user time is the 12th field after the name, in hundredths of a second
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let cpu = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(11)?.parse().ok());
+    let (peak, cpu) = (peak.map(|peak: f64| peak / 1024.0), cpu.map(|ticks: f64| ticks / 100.0));
+    Ok(serde_json::json!({ "seconds": took, "cpu": cpu, "peak_mb": peak }).to_string())
 }
 
-/// Seconds on two threads and peak megabytes of the whole grid, the least of `times` processes.
-pub fn measure(times: u32) -> Result<(Option<f64>, Option<f64>), Box<dyn Error>> {
-    let (mut seconds, mut peak) = (None::<f64>, None::<f64>);
+/// What one process said, each the least of several.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    /// Seconds on the clock, two threads.
+    pub(crate) seconds: Option<f64>,
+    /// Seconds of processor time of both threads together.
+    pub(crate) cpu: Option<f64>,
+    /// Peak of memory, megabytes.
+    pub(crate) peak: Option<f64>,
+}
+
+/// The least of `times` processes; none where the system does not say.
+pub(crate) fn measure(times: u32) -> Result<Told, Box<dyn Error>> {
+    let mut least = Told::default();
     for _ in 0..times {
         let output = Command::new(std::env::current_exe()?).arg(ALONE).output()?;
         let told: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-        let least = |known: Option<f64>, new: &serde_json::Value| match (known, new.as_f64()) {
-            (Some(known), Some(new)) => Some(known.min(new)),
-            (known, new) => new.or(known),
-        };
-        (seconds, peak) = (least(seconds, &told["seconds"]), least(peak, &told["peak_mb"]));
+        for (known, name) in [(&mut least.seconds, "seconds"), (&mut least.cpu, "cpu"), (&mut least.peak, "peak_mb")] {
+            *known = told[name].as_f64().map(|new| known.map_or(new, |known| known.min(new))).or(*known);
+        }
     }
-    Ok((seconds, peak))
+    Ok(least)
 }
