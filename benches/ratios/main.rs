@@ -132,13 +132,13 @@ fn sweeps(scenario: &Scenario) -> Part {
         let luck = (0..runs).map(|run| scenario.agent.luck(1, run, ROUNDS));
         luck.map(|luck| (0..ROUNDS).map(|round| f64::from(luck.turns(0, round))).sum::<f64>()).sum()
     };
-    let (one, four, ten_runs) = (turns(1), turns(4), turns(10));
+    let (eight, ten_runs) = (turns(8), turns(10));
     let (mut seed, mut luck, mut tables) = (0, scenario.agent.luck(1, 0, ROUNDS), Steady::new(scenario, ROUNDS)?);
-    // pieces of ten milliseconds or so: on a machine that others use, few of them are interrupted
+    // small pieces: on a machine that others use, few of them are interrupted
     let [large, small, machine, alone, naive] = race(
         TIMES,
         [
-            Box::new(|| done(swept(scenario, &thousand, 1, 1).is_ok(), 1000.0 * one)),
+            Box::new(|| done(swept(scenario, &thousand, 8, 1).is_ok(), 1000.0 * eight)),
             Box::new(|| done(swept(scenario, &ten, 10, 1).is_ok(), 10.0 * ten_runs)),
             Box::new(|| {
                 for run in 0..10 {
@@ -162,8 +162,8 @@ fn sweeps(scenario: &Scenario) -> Part {
     );
     let (grid, job) = (&thousand, scenario);
     let threads =
-        |threads| -> Contestant<'_> { Box::new(move || done(swept(job, grid, 4, threads).is_ok(), 1000.0 * four)) };
-    let [single_thread, two] = race(9, [threads(1), threads(2)]);
+        |threads| -> Contestant<'_> { Box::new(move || done(swept(job, grid, 8, threads).is_ok(), 1000.0 * eight)) };
+    let [single_thread, two] = race(5, [threads(1), threads(2)]);
     let python = python::lean(5, 5).map(|told| told.ns_per_turn);
     println!(
         "ns for a turn of a cell: sweep of 1000 cells {large:.2}, of 10 cells {small:.1}, one cell from \

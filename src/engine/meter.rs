@@ -229,6 +229,14 @@ impl Meter {
         sums
     }
 
+    /// The sums of [`window`](Self::window) over reports laid down, and lets go of what is before it as
+    /// [`release`](Self::release) does, with one search for both.
+    pub fn read(&mut self, cutoff: Timestamp, since: Mark) -> Sums {
+        self.release(cutoff, since);
+        let before = self.entries.get(self.floor).map_or(self.totals, |entry| entry.before);
+        Sums { turns: self.totals.turns - before.turns, output: Tokens::new(self.totals.tokens - before.tokens) }
+    }
+
     /// The first entry at or after `cutoff`. Readings move on with time, so doubling steps forward from where the last
     /// one began find it soon; a cutoff from before that is looked for from the newest entry back.
     fn first_from(&self, cutoff: Timestamp) -> usize {

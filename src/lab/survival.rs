@@ -55,13 +55,15 @@ pub struct SettleSummary {
 impl Survival {
     /// Add a run.
     pub fn add(&mut self, settling: Settling) {
+        // room for the latest round at once, so that no later run has to ask for more
+        let most = settling.at_risk as usize;
+        if self.settled.capacity() < most {
+            self.settled.reserve_exact(most - self.settled.len());
+        }
         match settling.settled {
             Some(round) => {
                 let place = round as usize;
                 if self.settled.len() <= place {
-                    // room for the latest round at once, so that no later run has to ask for more
-                    let most = (settling.at_risk as usize).max(place + 1);
-                    self.settled.reserve(most - self.settled.len());
                     self.settled.resize(place + 1, 0);
                 }
                 self.settled[place] += 1;

@@ -226,7 +226,7 @@ impl Tables {
 
     /// What was reported before the window, in tokens and turns; it ends with the last of these rounds, and `live` is the
     /// first that it may begin in.
-    #[inline]
+    #[inline(always)]
     fn before(&self, past: &[Past], live: &mut usize, cutoff: u64) -> (u64, u64) {
         let mut first = past[*live];
         while first.ended < cutoff && *live + 1 < past.len() {
