@@ -41,8 +41,19 @@ impl Edge {
 
     /// How the mean compares with this edge. Products past 128 bits compare by their whole parts first, so that the
     /// answer is exact whatever the numbers.
+    #[inline]
     fn compare(self, mean: Mean) -> core::cmp::Ordering {
         let (total, turns) = (u128::from(mean.total().count()), u128::from(mean.turns()));
+        if let (Ok(numerator), Ok(denominator)) = (u64::try_from(self.numerator), u64::try_from(self.denominator)) {
+            // two numbers of 64 bits: no product can overflow
+            return (total * u128::from(denominator)).cmp(&(u128::from(numerator) * turns));
+        }
+        self.compare_wide(total, turns)
+    }
+
+    /// The same for an edge that 64 bits do not hold.
+    #[cold]
+    fn compare_wide(self, total: u128, turns: u128) -> core::cmp::Ordering {
         if let (Some(left), Some(right)) = (total.checked_mul(self.denominator), self.numerator.checked_mul(turns)) {
             return left.cmp(&right);
         }
@@ -139,15 +150,16 @@ impl Band {
     #[inline]
     pub fn side(&self, mean: Mean) -> Side {
         use core::cmp::Ordering::{Equal, Greater, Less};
-        match self.low.compare(mean) {
-            Less => return Side::Below,
-            Equal if !self.low.inside => return Side::Below,
-            Equal | Greater => {}
-        }
-        match self.high.compare(mean) {
-            Greater => Side::Above,
-            Equal if !self.high.inside => Side::Above,
-            Equal | Less => Side::Within,
+        // both are worked out whatever the first says: which it is cannot be predicted
+        let (low, high) = (self.low.compare(mean), self.high.compare(mean));
+        let below = low == Less || (low == Equal && !self.low.inside);
+        let above = high == Greater || (high == Equal && !self.high.inside);
+        if below {
+            Side::Below
+        } else if above {
+            Side::Above
+        } else {
+            Side::Within
         }
     }
 }

@@ -120,10 +120,11 @@ impl<L: Law, C: Cutoff> Governor<L, C> {
     pub fn read(&mut self, now: Timestamp, spent: Tokens, budget: Option<Tokens>) -> Verdict {
         let round = self.meter.close(self.law.reads_logs());
         let cutoff = self.window.cutoff(now, self.meter.newest());
+        let window = self.meter.read(cutoff, self.mark);
         let reading = Reading {
             now,
             cutoff,
-            window: self.meter.window(cutoff, self.mark),
+            window,
             round,
             rung: self.meter.rung(),
             rungs: self.rungs,
@@ -137,7 +138,6 @@ impl<L: Law, C: Cutoff> Governor<L, C> {
         if to != from && self.law.memory() == Memory::SinceMove {
             self.mark = self.meter.mark();
         }
-        self.meter.release(cutoff, self.mark);
         Verdict { at: now, cutoff, from, to, pinned: to == from && decision.why.asks_to_move(), decision }
     }
 

@@ -100,6 +100,8 @@ pub struct Meter {
     totals: Totals,
     newest: Timestamp,
     released: usize,
+    /// Entries before this place are no longer read: searches begin here.
+    floor: usize,
     rung: Rung,
 }
 
@@ -164,20 +166,28 @@ impl Meter {
         for open in &self.open {
             sums.output = sums.output.plus(open.part.output);
             sums.turns += open.turns();
-            if logs && open.turns() > 0 {
-                sums.add_log(open.part.output.count());
-            }
+        }
+        if logs {
+            let turns = self.open.iter().filter(|open| open.turns() > 0);
+            turns.for_each(|open| sums.add_log(open.part.output.count()));
         }
         self.lay_down();
         sums
     }
 
     fn lay_down(&mut self) {
-        for open in self.open.drain(..) {
-            self.entries.push(Entry { at: open.at, before: self.totals });
-            self.totals.tokens = self.totals.tokens.saturating_add(open.part.output.count());
-            self.totals.turns += open.turns();
+        if self.open.is_empty() {
+            return;
         }
+        let mut totals = self.totals;
+        self.entries.extend(self.open.iter().map(|open| {
+            let before = totals;
+            totals.tokens = totals.tokens.saturating_add(open.part.output.count());
+            totals.turns += open.turns();
+            Entry { at: open.at, before }
+        }));
+        self.totals = totals;
+        self.open.clear();
         self.ids.clear();
     }
 
@@ -219,17 +229,33 @@ impl Meter {
         sums
     }
 
-    /// The first entry at or after `cutoff`: doubling steps back from the newest, then a binary search, because a window
-    /// is short beside a run.
+    /// The sums of [`window`](Self::window) over reports laid down, and lets go of what is before it as
+    /// [`release`](Self::release) does, with one search for both.
+    pub fn read(&mut self, cutoff: Timestamp, since: Mark) -> Sums {
+        self.release(cutoff, since);
+        let before = self.entries.get(self.floor).map_or(self.totals, |entry| entry.before);
+        Sums { turns: self.totals.turns - before.turns, output: Tokens::new(self.totals.tokens - before.tokens) }
+    }
+
+    /// The first entry at or after `cutoff`. Readings move on with time, so doubling steps forward from where the last
+    /// one began find it soon; a cutoff from before that is looked for from the newest entry back.
     fn first_from(&self, cutoff: Timestamp) -> usize {
         let length = self.entries.len();
-        let mut step = 1;
-        let mut high = length;
-        while step <= length && self.entries[length - step].at >= cutoff {
-            high = length - step;
-            step *= 2;
+        let early = |place: usize| self.entries.get(place).is_some_and(|entry| entry.at < cutoff);
+        let (mut low, mut high, mut step) = (self.floor, length, 1);
+        if low == 0 || early(low - 1) {
+            while early(low + step - 1) {
+                low += step;
+                step *= 2;
+            }
+            high = high.min(low + step - 1);
+        } else {
+            while step <= length && !early(length - step) {
+                high = length - step;
+                step *= 2;
+            }
+            low = length.saturating_sub(step);
         }
-        let low = length.saturating_sub(step);
         low + self.entries[low..high].partition_point(|entry| entry.at < cutoff)
     }
 
@@ -237,9 +263,11 @@ impl Meter {
     /// when most of what is held is dead, so that its cost is spread thin.
     pub fn release(&mut self, cutoff: Timestamp, since: Mark) {
         let dead = self.first_from(cutoff).max(since.0.saturating_sub(self.released)).min(self.entries.len());
+        self.floor = dead;
         if dead >= 1024 && dead * 2 >= self.entries.len() {
             self.entries.drain(..dead);
             self.released += dead;
+            self.floor = 0;
         }
     }
 }

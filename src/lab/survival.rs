@@ -55,6 +55,11 @@ pub struct SettleSummary {
 impl Survival {
     /// Add a run.
     pub fn add(&mut self, settling: Settling) {
+        // room for the latest round at once, so that no later run has to ask for more
+        let most = settling.at_risk as usize;
+        if self.settled.capacity() < most {
+            self.settled.reserve_exact(most - self.settled.len());
+        }
         match settling.settled {
             Some(round) => {
                 let place = round as usize;

@@ -34,7 +34,7 @@ impl Law for Reference {
 }
 
 /// One rung towards the band.
-#[inline]
+#[inline(always)]
 pub(super) fn step(reading: &Reading<'_>) -> Decision {
     let hold = |why, evidence| Decision { to: reading.rung, why, evidence };
     let Some(mean) = reading.window.mean() else {

@@ -8,7 +8,7 @@ use super::Engine;
 use super::cells::{Cells, OracleCell, Prepared};
 use super::events;
 use super::tables::{Scratch, Tables};
-use crate::engine::{BandError, Law, Rung, Rungs};
+use crate::engine::{AnyLaw, BandError, Law, Rung, Rungs};
 use crate::lab::choose::{Weights, loss};
 use crate::lab::grid::Grid;
 use crate::lab::metric::{Metric, RunScore};
@@ -215,7 +215,13 @@ impl<'a> Worker<'a> {
     }
 
     fn cell(&mut self, index: usize, cell: &'a Prepared) -> Result<RunScore, SweepError> {
-        self.govern(&self.cells.governed(cell), cell.cell.law.build());
+        let governed = self.cells.governed(cell);
+        // a loop for each law, so that it is told nothing that it does not look at
+        match cell.cell.law.build() {
+            AnyLaw::Fixed(law) => self.govern(&governed, law),
+            AnyLaw::Reference(law) => self.govern(&governed, law),
+            AnyLaw::Reset(law) => self.govern(&governed, law),
+        }
         let (truth, aim) = (&self.truths[cell.aim], &self.cells.aims[cell.aim]);
         let scored = score(&self.log, truth, &aim.scoring)?;
         self.sums.tallies[index].add(&scored);

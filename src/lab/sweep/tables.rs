@@ -31,9 +31,9 @@ struct RungTable {
     at: Vec<u32>,
     /// Reported tokens before each report, over the whole run; the last is the total.
     before: Vec<u64>,
-    /// Where each round's reports begin; the last is the end.
-    first: Vec<u32>,
     rounds: Vec<Round>,
+    /// Sums of the rounds with their logarithms; empty where no law asks for them.
+    logs: Vec<RoundSums>,
 }
 
 /// A round at one rung.
@@ -41,8 +41,10 @@ struct RungTable {
 struct Round {
     millis: u64,
     billed: u64,
+    reported: u64,
     turns: u32,
-    sums: RoundSums,
+    /// Where its reports begin.
+    first: u32,
 }
 
 impl Tables {
@@ -71,60 +73,61 @@ impl RungTable {
         self.at.clear();
         self.before.clear();
         self.before.push(0);
-        self.first.clear();
-        self.first.push(0);
         self.rounds.clear();
+        self.logs.clear();
     }
 
     fn push(&mut self, draw: &RoundDraw, parts: &mut Vec<Part>, logs: bool) {
-        let mut round = Round { billed: draw.total(), turns: small(draw.tokens.len()), ..Round::default() };
-        let lump = match draw.closing {
-            Closing::Total(total) => {
-                parts.clear();
-                let landed = |&output: &u32| Part { output: Tokens::new(output.into()), grade: Grade::Estimated };
-                parts.extend(draw.landed.iter().map(landed));
-                settle(parts, Tokens::new(total));
-                None
-            }
-            Closing::Lump(tokens) => Some(tokens),
-            Closing::None => None,
-        };
-        let settled = matches!(draw.closing, Closing::Total(_));
-        for (turn, millis) in draw.millis.iter().enumerate() {
-            round.millis += u64::from(*millis);
-            let output = if settled { parts[turn].output.count() } else { u64::from(draw.landed[turn]) };
-            self.report(round.millis, output);
-            round.sums.turns += 1;
-            round.sums.output = round.sums.output.plus(Tokens::new(output));
-            if logs {
-                round.sums.add_log(output);
-            }
+        parts.clear();
+        if let Closing::Total(total) = draw.closing {
+            let landed = |&output: &u32| Part { output: Tokens::new(output.into()), grade: Grade::Estimated };
+            parts.extend(draw.landed.iter().map(landed));
+            settle(parts, Tokens::new(total));
+            self.lay(draw, parts.iter().map(|part| part.output.count()), logs);
+        } else {
+            self.lay(draw, draw.landed.iter().map(|&output| u64::from(output)), logs);
         }
-        if let Some(tokens) = lump {
-            self.report(round.millis, tokens);
-            round.sums.output = round.sums.output.plus(Tokens::new(tokens));
-        }
-        self.first.push(small(self.at.len()));
-        self.rounds.push(round);
     }
 
-    fn report(&mut self, at: u64, output: u64) {
-        self.at.push(u32::try_from(at).unwrap_or(u32::MAX));
-        let total = self.before.last().copied().unwrap_or(0);
-        self.before.push(total.saturating_add(output));
+    /// Lays down a round whose turns are told as `outputs`.
+    fn lay(&mut self, draw: &RoundDraw, outputs: impl ExactSizeIterator<Item = u64> + Clone, logs: bool) {
+        let (first, turns, mut millis) = (small(self.at.len()), small(outputs.len()), 0_u64);
+        self.at.extend(draw.millis.iter().map(|&lasts| {
+            millis += u64::from(lasts);
+            u32::try_from(millis).unwrap_or(u32::MAX)
+        }));
+        let start = self.before.last().copied().unwrap_or(0);
+        let mut total = start;
+        self.before.extend(outputs.clone().map(|output| {
+            total = total.saturating_add(output);
+            total
+        }));
+        if let Closing::Lump(tokens) = draw.closing {
+            self.at.push(u32::try_from(millis).unwrap_or(u32::MAX));
+            total = total.saturating_add(tokens);
+            self.before.push(total);
+        }
+        let reported = total - start;
+        self.rounds.push(Round { millis, billed: draw.total(), reported, turns, first });
+        if logs {
+            let mut sums = RoundSums { turns: turns.into(), output: Tokens::new(reported), ..RoundSums::default() };
+            outputs.for_each(|output| sums.add_log(output));
+            self.logs.push(sums);
+        }
     }
 
-    /// What the reports of a round that landed before `rel` came to, in tokens and turns.
+    /// What the reports of a round that landed before `rel`, which is not past its end, came to, in tokens and turns.
+    /// A lump lands with the end, so that only turns can be missed.
     #[inline]
     fn missed(&self, round: usize, rel: u64) -> (u64, u64) {
         if rel == 0 {
             return (0, 0);
         }
-        let (from, to) = (self.first[round] as usize, self.first[round + 1] as usize);
+        let facts = &self.rounds[round];
+        let (from, to) = (facts.first as usize, (facts.first + facts.turns) as usize);
         let rel = u32::try_from(rel).unwrap_or(u32::MAX);
         let dead = self.at[from..to].partition_point(|&at| at < rel);
-        let tokens = self.before[from + dead] - self.before[from];
-        (tokens, (dead as u64).min(u64::from(self.rounds[round].turns)))
+        (self.before[from + dead] - self.before[from], dead as u64)
     }
 }
 
@@ -153,8 +156,18 @@ pub struct Governed<'a> {
 /// Buffers of one cell's run, used again by the next.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// Reported tokens and turns before each round.
-    reported: Vec<(u64, u64)>,
+    past: Vec<Past>,
+}
+
+/// A round that was run, for the windows that reach back to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    began: u64,
+    ended: u64,
+    /// Reported tokens and turns before it.
+    tokens: u64,
+    turns: u32,
+    rung: u8,
 }
 
 impl Tables {
@@ -162,71 +175,66 @@ impl Tables {
     pub fn govern<L: Law>(&self, cell: &Governed<'_>, mut law: L, scratch: &mut Scratch, log: &mut RunLog) {
         let Some(rungs) = Rungs::new(self.rungs.len()) else { return };
         log.begin(small(self.rounds), cell.budget.map(Tokens::count));
-        scratch.reported.clear();
-        scratch.reported.push((0, 0));
+        log.stretch(self.rounds);
+        scratch.past.resize(self.rounds, Past::default());
         let since_move = law.memory() == Memory::SinceMove;
-        let (mut now, mut ended, mut rung, mut live) = (0u64, 0, cell.start, 0);
-        let (mut total, mut pinned) = ((0u64, 0u64), false);
+        let (mut now, mut ended, mut rung, mut live) = (0_u64, 0, cell.start, 0);
+        let (mut reported, mut billed, mut turns, mut pinned, mut run) = (0_u64, 0_u64, 0_u32, false, 0);
         for round in 0..self.rounds {
             log.pinned += u32::from(pinned);
-            let facts = &self.rungs[rung.index()].rounds[round];
+            let table = &self.rungs[rung.index()];
+            let facts = &table.rounds[round];
             ended = now + facts.millis;
-            total = (total.0 + facts.sums.output.count(), total.1 + facts.sums.turns);
-            scratch.reported.push(total);
-            log.rung.push(rung.number());
-            log.at_ms.push(now);
-            log.tokens.push(log.total_tokens() + facts.billed);
-            log.turns.push(log.total_turns() + u64::from(facts.turns));
+            scratch.past[round] = Past { began: now, ended, tokens: reported, turns, rung: rung.number() };
+            (reported, billed, turns) = (reported + facts.reported, billed + facts.billed, turns + facts.turns);
+            log.rung[round] = rung.number();
+            log.at_ms[round] = now;
+            log.tokens[round + 1] = billed;
+            log.turns[round + 1] = turns.into();
             let at = Timestamp::from_millis(ended);
             let cutoff = cell.over.cutoff(at, at);
-            let window = self.window(log, scratch, &mut live, cutoff.millis(), ended);
+            let before = self.before(&scratch.past[..=round], &mut live, cutoff.millis());
+            let window = Sums { turns: u64::from(turns) - before.1, output: Tokens::new(reported - before.0) };
+            let bare =
+                || RoundSums { turns: facts.turns.into(), output: Tokens::new(facts.reported), ..RoundSums::default() };
             let reading = Reading {
                 now: at,
                 cutoff,
                 window,
-                round: facts.sums,
+                round: table.logs.get(round).copied().unwrap_or_else(bare),
                 rung,
                 rungs,
                 band: cell.band,
-                spent: Tokens::new(total.0),
+                spent: Tokens::new(reported),
                 budget: cell.budget,
             };
             let decision = law.decide(&reading);
-            log.seen.push(seen(cell.seen, window.mean()));
+            log.seen[round] = seen(cell.seen, window.mean());
             let to = rungs.clamp(decision.to);
             pinned = to == rung && decision.why.asks_to_move();
             if since_move && to != rung {
                 live = round + 1;
             }
-            rung = to;
-            if cell.budget.is_some_and(|budget| total.0 >= budget.count()) {
+            (rung, run) = (to, round + 1);
+            if cell.budget.is_some_and(|budget| reported >= budget.count()) {
                 break;
             }
             now = ended + cell.rest.count();
         }
-        log.finish(ended);
+        log.cut(run, ended);
     }
 
-    /// The sums over the window that ends with the last round of `log`; `live` is the first round it may begin in.
-    #[inline]
-    fn window(&self, log: &RunLog, scratch: &Scratch, live: &mut usize, cutoff: u64, end: u64) -> Sums {
-        let last = log.rung.len() - 1;
-        let ended = |round: usize| {
-            if round == last { end } else { log.at_ms[round] + self.facts(log, round).millis }
-        };
-        while *live < last && ended(*live) < cutoff {
+    /// What was reported before the window, in tokens and turns; it ends with the last of these rounds, and `live` is the
+    /// first that it may begin in.
+    #[inline(always)]
+    fn before(&self, past: &[Past], live: &mut usize, cutoff: u64) -> (u64, u64) {
+        let mut first = past[*live];
+        while first.ended < cutoff && *live + 1 < past.len() {
             *live += 1;
+            first = past[*live];
         }
-        let total = scratch.reported[last + 1];
-        let before = scratch.reported[*live];
-        let table = &self.rungs[usize::from(log.rung[*live])];
-        let missed = table.missed(*live, cutoff.saturating_sub(log.at_ms[*live]));
-        Sums { turns: total.1 - before.1 - missed.1, output: Tokens::new(total.0 - before.0 - missed.0) }
-    }
-
-    #[inline]
-    fn facts(&self, log: &RunLog, round: usize) -> &Round {
-        &self.rungs[usize::from(log.rung[round])].rounds[round]
+        let missed = self.rungs[usize::from(first.rung)].missed(*live, cutoff.saturating_sub(first.began));
+        (first.tokens + missed.0, u64::from(first.turns) + missed.1)
     }
 }
 
