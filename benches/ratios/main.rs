@@ -20,6 +20,8 @@ mod peers;
 mod single;
 #[path = "../ours/steady.rs"]
 mod steady;
+#[path = "../ours/swept.rs"]
+mod swept;
 #[path = "../ours/typical.rs"]
 mod typical;
 
@@ -34,7 +36,8 @@ use naive::{Agent, SETTINGS};
 use peers::Every;
 use race::{Contestant, race};
 use steady::Steady;
-use typical::{ROUNDS, grid, swept};
+use swept::{grid, swept};
+use typical::ROUNDS;
 
 /// Repetitions of each contestant.
 const TIMES: usize = 25;
