@@ -63,3 +63,13 @@ fn threads_change_nothing() {
         assert!(one == bytes(scenario, &grid, 40, Engine::Tables, threads), "{threads} threads");
     }
 }
+
+#[test]
+fn rounds_of_months_are_still_the_same_rounds() {
+    // 0.001 tokens a second: a round lasts longer than 2^32 milliseconds
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/s02-typical.toml");
+    let text = std::fs::read_to_string(path).unwrap().replace("tokens_per_second = 70", "tokens_per_second = 0.001");
+    let scenario = Scenario::load(&text, "slow.toml").unwrap();
+    let grid = scenario.grid(axes()).unwrap();
+    assert!(bytes(&scenario, &grid, 3, Engine::Tables, 1) == bytes(&scenario, &grid, 3, Engine::Machine, 1));
+}

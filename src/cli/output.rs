@@ -68,6 +68,10 @@ impl Folder {
                 .while_(format!("cannot write results to {}", path.display()))
                 .hint("name a folder that can be written with --out DIR")
         };
+        if path.is_file() {
+            let told = io::Error::new(io::ErrorKind::NotADirectory, "it is a file, and results go to a folder");
+            return Err(failed(told));
+        }
         fs::create_dir_all(path).map_err(failed)?;
         let probe = path.join(format!(".probe-{}", std::process::id()));
         File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(failed)?;
@@ -78,6 +82,25 @@ impl Folder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Removes the files that an earlier run left here.
+    ///
+    /// # Errors
+    /// What the system says, with the file's name.
+    pub fn forget(&self, is_ours: impl Fn(&str) -> bool) -> Outcome<()> {
+        let failed = |error: io::Error| {
+            Failure::usage(error)
+                .while_(format!("cannot remove the results of an earlier run from {}", self.0.display()))
+        };
+        for entry in fs::read_dir(&self.0).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let ours = entry.file_name().to_str().is_some_and(&is_ours);
+            if ours && entry.file_type().map_err(failed)?.is_file() {
+                fs::remove_file(entry.path()).map_err(failed)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes a file of the folder, whole or not at all.

@@ -14,6 +14,11 @@ pub enum LadderError {
         /// The place.
         index: usize,
     },
+    /// The word at this place has a character that cannot be shown on a line.
+    Unprintable {
+        /// The place.
+        index: usize,
+    },
     /// This word stands twice.
     Repeated {
         /// The word.
@@ -31,6 +36,7 @@ impl fmt::Display for LadderError {
         match self {
             Self::NoRung => f.write_str("a ladder needs at least one rung"),
             Self::EmptyWord { index } => write!(f, "rung {index} has an empty word"),
+            Self::Unprintable { index } => write!(f, "the word of rung {index} has a control character"),
             Self::Repeated { word } => write!(f, "the rung {word:?} stands twice"),
             Self::TooLong { count } => write!(f, "{count} rungs, and a ladder has at most 64"),
         }

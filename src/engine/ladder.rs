@@ -130,12 +130,15 @@ impl Ladder {
     /// A ladder of these words, hardest first.
     ///
     /// # Errors
-    /// [`LadderError`] where there is no word, an empty one, one twice, or more than [`Ladder::MAX`].
+    /// [`LadderError`] where there is no word, an empty one, one with a control character, one twice, or more than [`Ladder::MAX`].
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, LadderError> {
         let mut efforts: Vec<Effort> = Vec::new();
         for word in words {
             if word.is_empty() {
                 return Err(LadderError::EmptyWord { index: efforts.len() });
+            }
+            if word.chars().any(char::is_control) {
+                return Err(LadderError::Unprintable { index: efforts.len() });
             }
             if efforts.iter().any(|known| known.word() == word) {
                 return Err(LadderError::Repeated { word: word.into() });
@@ -207,6 +210,7 @@ mod tests {
     fn bad_ladders_are_named() {
         assert_eq!(Ladder::new([]), Err(LadderError::NoRung));
         assert_eq!(Ladder::new(["a", ""]), Err(LadderError::EmptyWord { index: 1 }));
+        assert_eq!(Ladder::new(["a", "b\u{1b}[31m"]), Err(LadderError::Unprintable { index: 1 }));
         assert_eq!(Ladder::new(["a", "b", "a"]), Err(LadderError::Repeated { word: "a".into() }));
         let words: Vec<String> = (0..65).map(|i| format!("e{i}")).collect();
         assert_eq!(Ladder::new(words.iter().map(String::as_str)), Err(LadderError::TooLong { count: 65 }));

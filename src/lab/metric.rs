@@ -113,6 +113,15 @@ impl Metric {
         self as usize
     }
 
+    /// The least and the most that one run can come to: no interval says more.
+    #[must_use]
+    pub fn range(self) -> (f64, f64) {
+        const SHARES: [Metric; 5] =
+            [Metric::OnRung, Metric::InBandTrue, Metric::Feasible, Metric::InBandMeasured, Metric::OffTokens];
+        let least = if self == Self::Bias { -1.0 } else { 0.0 };
+        (least, if SHARES.contains(&self) { 1.0 } else { f64::INFINITY })
+    }
+
     /// The metric of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

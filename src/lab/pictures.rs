@@ -47,6 +47,9 @@ fn share(slack: Ratio) -> f64 {
     f64::from(slack.ppm()) / 1e6
 }
 
+/// More values on an axis than this make a heat map that nobody can read.
+pub const MOST_VALUES: usize = 40;
+
 /// The heat maps of one law at one target and the first rest: window by slack. None where the grid has a single window
 /// and a single slack.
 #[must_use]
@@ -55,7 +58,7 @@ pub fn heat(job: &Job<'_>, result: &SweepResult, law: LawKind, juice: Target) ->
     overs.sort_unstable();
     slacks.sort_unstable();
     let rest = *job.grid.rests().first()?;
-    if overs.len() * slacks.len() < 2 {
+    if overs.len() * slacks.len() < 2 || overs.len().max(slacks.len()) > MOST_VALUES {
         return None;
     }
     let find = |over: Millis, slack: Ratio| {

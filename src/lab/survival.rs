@@ -148,14 +148,14 @@ impl Survival {
             Some(step.round)
         };
         let (restricted_mean, variance) = area(&curve, horizon);
-        let spread = z * variance.sqrt();
+        let (spread, most) = (z * variance.sqrt(), f64::from(horizon));
         Some(SettleSummary {
             n,
             censored: ufloat(self.censored()) / ufloat(n),
             median: half(0.0),
             median_interval: (half(-z), half(z)),
             restricted_mean,
-            interval: Interval { lo: (restricted_mean - spread).max(0.0), hi: restricted_mean + spread },
+            interval: Interval { lo: (restricted_mean - spread).max(0.0), hi: (restricted_mean + spread).min(most) },
         })
     }
 }

@@ -115,7 +115,8 @@ impl CellTally {
         &self.moments[metric.index()]
     }
 
-    /// Mean and interval of a metric, or nothing where it applies to no run. Student's interval over runs; Wilson's for
+    /// Mean and interval of a metric, or nothing where it applies to no run. Student's interval over runs, held within
+    /// [`Metric::range`]; Wilson's for
     /// a share of runs; for `false_move` the share pooled over runs with the interval of a ratio.
     #[must_use]
     pub fn summary(&self, metric: Metric, confidence: f64) -> Option<Estimate> {
@@ -148,7 +149,13 @@ impl CellTally {
             _ => student(n, confidence),
         };
         *known = Some((n, t));
-        if metric == Metric::FalseMove { self.leaving.estimate(n, t) } else { moments.estimate_with(t) }
+        if metric == Metric::FalseMove {
+            return self.leaving.estimate(n, t);
+        }
+        let estimate = moments.estimate_with(t)?;
+        let (least, most) = metric.range();
+        let interval = estimate.interval.map(|Interval { lo, hi }| Interval { lo: lo.max(least), hi: hi.min(most) });
+        Some(Estimate { interval, ..estimate })
     }
 
     /// When the runs settled.
@@ -265,5 +272,19 @@ mod tests {
             prop_assert_eq!(one.summaries(0.95), of(&runs).summaries(0.95));
             prop_assert_eq!(one.settling().curve(), of(&runs).settling().curve());
         }
+    }
+
+    #[test]
+    fn no_interval_says_more_than_a_run_can_come_to() {
+        let mut tally = CellTally::default();
+        for (share, moves) in [(0.99, 1.0), (1.0, 0.0), (0.2, 0.0)] {
+            let mut score = RunScore::empty();
+            score.set(Metric::OnRung, super::super::fixed::micros(share));
+            score.set(Metric::Moves, super::super::fixed::micros(moves));
+            tally.add(&score);
+        }
+        let interval = |metric| tally.summary(metric, 0.95).unwrap().interval.unwrap();
+        assert!(interval(Metric::OnRung).hi <= 1.0 && interval(Metric::OnRung).lo >= 0.0);
+        assert!(interval(Metric::Moves).lo >= 0.0 && interval(Metric::Moves).hi > 1.0);
     }
 }

@@ -56,9 +56,10 @@ fn compare(file: &str, lines: &mut impl BufRead, args: &Conform, count: &mut Cou
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let recording: Recording = serde_json::from_slice(&line).map_err(|error| fault(error.into()))?;
+        let recording: Recording =
+            serde_json::from_slice(&line).map_err(|error| fault(anyhow::anyhow!(column(&error))))?;
         let verdict = check(&recording, args.original, &args.skip_tag).map_err(|error| fault(error.into()))?;
-        tell(&recording.id, &verdict)?;
+        tell(&recording.id.escape_debug().to_string(), &verdict)?;
         count.add(&verdict);
         runs += 1;
     }
@@ -66,6 +67,13 @@ fn compare(file: &str, lines: &mut impl BufRead, args: &Conform, count: &mut Cou
         return Err(Failure::said(format!("{file}: there is no recorded run in it")));
     }
     Ok(())
+}
+
+/// What is wrong with a line, and where in it: the line's own number is told beside.
+fn column(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    format!("{what}, at column {}", error.column())
 }
 
 fn tell(id: &str, verdict: &Verdict) -> Outcome<()> {

@@ -42,6 +42,7 @@ pub fn run(args: &Sweep) -> Outcome {
     let result = summarise(&job, &finished).map_err(Failure::internal)?;
 
     let printed = output::print(&report(args, &result)?);
+    folder.forget(is_ours)?;
     files(&folder, &result)?;
     settings(&folder, &job, &result)?;
     pictures(&folder, &job, &finished, &result)?;
@@ -91,6 +92,17 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
     Ok(text)
 }
 
+/// Whether a sweep may have written this file: what an earlier one left must not stand beside new results.
+fn is_ours(name: &str) -> bool {
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let picture = stem == "settle" || stem == "burn" || stem.starts_with("heat-");
+    match ending {
+        "json" | "svg" | "png" => picture || name == "result.json",
+        "toml" => stem == "flyball" || stem.starts_with("flyball-"),
+        _ => name == "result.csv",
+    }
+}
+
 fn files(folder: &Folder, result: &SweepResult) -> Outcome<()> {
     folder.write("result.json", |out| json::write(result, out))?;
     folder.write("result.csv", |out| csv::write(result, out).map_err(std::io::Error::other))
@@ -124,6 +136,13 @@ fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepR
                 common::picture(folder, &format!("heat-{law}"), &heat.svg(), &heat)?;
             }
         }
+        let values = job.grid.overs().len().max(job.grid.slacks().len());
+        if values > pictures::MOST_VALUES {
+            let most = pictures::MOST_VALUES;
+            output::hint(&format!(
+                "an axis of {values} values makes no heat map; up to {most} do, and result.csv has all"
+            ));
+        }
     }
     let places = pictures::notable(result);
     if !places.is_empty() {
@@ -133,4 +152,20 @@ fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepR
         common::picture(folder, "burn", &burn.svg(), &burn)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ours;
+
+    #[test]
+    fn only_what_a_sweep_writes_is_its_own() {
+        for name in ["result.json", "result.csv", "heat-reset.png", "settle.svg", "burn.json", "flyball-680.toml"] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in ["trace.jsonl", "trace.svg", "mine.toml", "notes.csv", "heat.txt", "result.json.bak", "settled.png"]
+        {
+            assert!(!is_ours(name), "{name}");
+        }
+    }
 }

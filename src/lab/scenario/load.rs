@@ -118,6 +118,10 @@ pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result
 
 /// The whole document. All parts are read before any is given up, so that every fault is told.
 fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
+    if root.get("format").is_none() {
+        // its name may be misspelt: then that is told too
+        root.refuse_others(&TOP);
+    }
     let format = root.need("format")?;
     if format.count(0, u64::MAX)? != Scenario::FORMAT {
         return format.wrong("this version of the format is not known here: write 1, or use a newer flyball");

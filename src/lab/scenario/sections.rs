@@ -139,7 +139,7 @@ pub(super) fn ladder(rungs: &[Fields<'_>]) -> Option<Ladder> {
         .map_err(|error| {
             let at = match &error {
                 LadderError::Repeated { word } => twice(word),
-                LadderError::EmptyWord { index } => Some(*index),
+                LadderError::EmptyWord { index } | LadderError::Unprintable { index } => Some(*index),
                 LadderError::TooLong { .. } => Some(Ladder::MAX),
                 LadderError::NoRung => None,
             };

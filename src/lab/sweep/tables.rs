@@ -28,7 +28,7 @@ pub struct Tables {
 #[derive(Clone, Debug, Default)]
 struct RungTable {
     /// When each report lands, milliseconds after its round began.
-    at: Vec<u32>,
+    at: Vec<u64>,
     /// Reported tokens before each report, over the whole run; the last is the total.
     before: Vec<u64>,
     rounds: Vec<Round>,
@@ -94,7 +94,7 @@ impl RungTable {
         let (first, turns, mut millis) = (small(self.at.len()), small(outputs.len()), 0_u64);
         self.at.extend(draw.millis.iter().map(|&lasts| {
             millis += u64::from(lasts);
-            u32::try_from(millis).unwrap_or(u32::MAX)
+            millis
         }));
         let start = self.before.last().copied().unwrap_or(0);
         let mut total = start;
@@ -103,7 +103,7 @@ impl RungTable {
             total
         }));
         if let Closing::Lump(tokens) = draw.closing {
-            self.at.push(u32::try_from(millis).unwrap_or(u32::MAX));
+            self.at.push(millis);
             total = total.saturating_add(tokens);
             self.before.push(total);
         }
@@ -125,7 +125,6 @@ impl RungTable {
         }
         let facts = &self.rounds[round];
         let (from, to) = (facts.first as usize, (facts.first + facts.turns) as usize);
-        let rel = u32::try_from(rel).unwrap_or(u32::MAX);
         let dead = self.at[from..to].partition_point(|&at| at < rel);
         (self.before[from + dead] - self.before[from], dead as u64)
     }
