@@ -20,6 +20,8 @@ mod peers;
 mod single;
 #[path = "../ours/steady.rs"]
 mod steady;
+#[path = "../ours/sweeps.rs"]
+mod sweeps;
 #[path = "../ours/typical.rs"]
 mod typical;
 
@@ -34,7 +36,8 @@ use naive::{Agent, SETTINGS};
 use peers::Every;
 use race::{Contestant, race};
 use steady::Steady;
-use typical::{ROUNDS, grid, swept};
+use sweeps::{grid, swept};
+use typical::ROUNDS;
 
 /// Repetitions of each contestant.
 const TIMES: usize = 25;
@@ -48,7 +51,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let agreed = agreement(&scenario)?;
     println!("\n{}", gate::head());
     let mut passed = agreed;
-    for part in [windows as fn(&Scenario) -> Part, sweeps, steadiness, whole_grid] {
+    for part in [windows as fn(&Scenario) -> Part, swept_cells, steadiness, whole_grid] {
         for gate in part(&scenario)? {
             println!("{}", gate.line());
             passed &= gate.passes() != Some(false);
@@ -125,7 +128,7 @@ fn pushed(mean: f64, reports: &[(u32, u32)]) -> f64 {
 }
 
 /// Sweeps and single runs against the peers, in nanoseconds for one turn of one cell.
-fn sweeps(scenario: &Scenario) -> Part {
+fn swept_cells(scenario: &Scenario) -> Part {
     let (agent, band) = (Agent::new()?, Band::new(scenario.governor.juice, scenario.governor.slack)?);
     let (thousand, ten) = (grid(scenario, [10, 10, 10])?, grid(scenario, [1, 10, 1])?);
     let turns = |runs: u32| -> f64 {
