@@ -2,8 +2,8 @@
 
 #[path = "peers/naive.rs"]
 mod naive;
-#[path = "ours/sweeps.rs"]
-mod sweeps;
+#[path = "ours/swept.rs"]
+mod swept;
 #[path = "ours/typical.rs"]
 mod typical;
 
@@ -15,11 +15,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (scenario, agent) = (typical::scenario()?, naive::Agent::new()?);
     let mut criterion = Criterion::default().configure_from_args();
     for (cells, axes, runs) in [(10, [1, 10, 1], 20), (1000, [10, 10, 10], 2)] {
-        let grid = sweeps::grid(&scenario, axes)?;
+        let grid = swept::grid(&scenario, axes)?;
         let mut group = criterion.benchmark_group(format!("{cells} cells"));
         group.sample_size(10);
         group.throughput(Throughput::Elements(cells * u64::from(runs)));
-        group.bench_function("tables", |b| b.iter(|| sweeps::swept(&scenario, &grid, runs, 1).is_ok()));
+        group.bench_function("tables", |b| b.iter(|| swept::swept(&scenario, &grid, runs, 1).is_ok()));
         // the naive loop costs the same whatever else is run, so that a few of its runs tell the rate of all
         let some = 20;
         group.throughput(Throughput::Elements(some));

@@ -1,4 +1,6 @@
 //! The two engines of a sweep must come to the same bytes, on every scenario and any number of threads.
+#![cfg(feature = "lab")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,5 @@
 //! The oracle is the ceiling: always right, and never worse than anything.
+#![cfg(feature = "lab")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -20,8 +20,8 @@ mod peers;
 mod single;
 #[path = "../ours/steady.rs"]
 mod steady;
-#[path = "../ours/sweeps.rs"]
-mod sweeps;
+#[path = "../ours/swept.rs"]
+mod swept;
 #[path = "../ours/typical.rs"]
 mod typical;
 
@@ -36,7 +36,7 @@ use naive::{Agent, SETTINGS};
 use peers::Every;
 use race::{Contestant, race};
 use steady::Steady;
-use sweeps::{grid, swept};
+use swept::{grid, swept};
 use typical::ROUNDS;
 
 /// Repetitions of each contestant.
@@ -51,7 +51,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let agreed = agreement(&scenario)?;
     println!("\n{}", gate::head());
     let mut passed = agreed;
-    for part in [windows as fn(&Scenario) -> Part, swept_cells, steadiness, whole_grid] {
+    for part in [windows as fn(&Scenario) -> Part, sweeps, steadiness, whole_grid] {
         for gate in part(&scenario)? {
             println!("{}", gate.line());
             passed &= gate.passes() != Some(false);
@@ -128,7 +128,7 @@ fn pushed(mean: f64, reports: &[(u32, u32)]) -> f64 {
 }
 
 /// Sweeps and single runs against the peers, in nanoseconds for one turn of one cell.
-fn swept_cells(scenario: &Scenario) -> Part {
+fn sweeps(scenario: &Scenario) -> Part {
     let (agent, band) = (Agent::new()?, Band::new(scenario.governor.juice, scenario.governor.slack)?);
     let (thousand, ten) = (grid(scenario, [10, 10, 10])?, grid(scenario, [1, 10, 1])?);
     let turns = |runs: u32| -> f64 {

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
 
-use super::{sweeps, typical};
+use super::swept::{grid, swept};
+use super::typical;
 
 /// The word that makes this program do the grid and nothing else.
 pub(crate) const ALONE: &str = "--whole-grid";
@@ -12,9 +13,9 @@ pub(crate) const ALONE: &str = "--whole-grid";
 /// Does the grid and says seconds and the peak in megabytes.
 pub(crate) fn alone() -> Result<String, Box<dyn Error>> {
     let scenario = typical::scenario()?;
-    let grid = sweeps::grid(&scenario, [10, 10, 10])?;
+    let grid = grid(&scenario, [10, 10, 10])?;
     let began = Instant::now();
-    let finished = sweeps::swept(&scenario, &grid, 1000, 2)?;
+    let finished = swept(&scenario, &grid, 1000, 2)?;
     let took = began.elapsed().as_secs_f64();
     assert_eq!(finished.runs, 1000);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,8 +1,47 @@
-//! The command line.
+//! The command line: arguments in, the library's work, files and exit codes out.
+//!
+//! It joins and decides nothing: one command a file under [`cmd`], each thin. Data go to stdout, talk to stderr; the exit
+//! codes are those of [`exit`].
+
+pub mod args;
+pub mod cmd;
+pub mod error;
+pub mod exit;
+pub mod output;
+pub mod signal;
+
 use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use exit::Exit;
 
 /// Runs the command that the arguments name.
 #[must_use]
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    signal::tell_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // help and version go to stdout and are a success; where nobody reads them, too
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
+        }
+    };
+    let outcome = match cli.command {
+        Command::Sweep(args) => cmd::sweep::run(&args),
+        Command::Simulate(args) => cmd::simulate::run(&args),
+        Command::Conform(args) => cmd::conform::run(&args),
+        Command::Calibrate(args) => cmd::calibrate::run(&args),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            if !failure.is_closed_pipe() {
+                output::say(&failure.lines());
+            }
+            failure.exit().into()
+        }
+    }
 }

@@ -78,7 +78,7 @@ fn compare_fractions(mut a: u128, mut b: u128, mut c: u128, mut d: u128) -> core
                     continue;
                 }
             },
-            unequal => unequal,
+            order @ (core::cmp::Ordering::Less | core::cmp::Ordering::Greater) => order,
         };
         return if flipped { order.reverse() } else { order };
     }

@@ -37,7 +37,16 @@ const fn ln_slow(mantissa: u64) -> u64 {
         }
         bit >>= 1;
     }
-    ((log2 * LN_2) >> 65) as u64
+    low_half((log2 * LN_2) >> 65)
+}
+
+/// The low 64 bits: all of a number that is known to be that small.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "callers shift their numbers below 2^64, and try_from is not const"
+)]
+const fn low_half(number: u128) -> u64 {
+    number as u64
 }
 
 /// The natural logarithm of `count` in units of 2^-32 nats; of 0 as of 1, which has none.
@@ -62,7 +71,7 @@ pub const fn ln(count: u64) -> u64 {
     let (r4, r5) = ((r2 * r2) >> 62, (r2 * r3) >> 62);
     let tail = r - r2 / 2 + r3 / 3 - r4 / 4 + r5 / 5;
     let whole = ((63 - zeros) as u128 * LN_2) >> 2;
-    ((whole + TABLE[step] as u128 + tail) >> 30) as u64
+    low_half((whole + TABLE[step] as u128 + tail) >> 30)
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //!
 //! It is not the governor: it drives the engine's own machine and laws through simulated runs and says how they did.
 
+pub mod advice;
 pub mod axis;
+pub mod bounds;
 pub mod choose;
 pub mod conform;
 pub mod fit;
@@ -10,12 +12,16 @@ pub mod fixed;
 pub mod grid;
 pub mod metric;
 #[cfg(feature = "plots")]
+pub mod pictures;
+#[cfg(feature = "plots")]
 pub mod plot;
 pub mod report;
 pub mod result;
 pub mod runlog;
 pub mod scenario;
 pub mod score;
+pub mod settings;
+pub mod simulate;
 pub mod special;
 pub mod stats;
 pub mod survival;

@@ -443,6 +443,7 @@ fn ordered(what: &'static str, first: f64, second: f64) -> Result<(), ModelError
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "pinned values are the same bits or are wrong")]
 mod tests {
     use super::*;
 
@@ -481,7 +482,8 @@ mod tests {
 
     #[test]
     fn a_number_outside_its_range_is_named() {
-        let cases: Vec<(&str, Box<dyn FnOnce(&mut AgentSpec)>)> = vec![
+        type Change = Box<dyn FnOnce(&mut AgentSpec)>;
+        let cases: Vec<(&str, Change)> = vec![
             ("turns_factor", Box::new(|spec| spec.rungs[1].turns_factor = 0.0)),
             ("seconds_factor", Box::new(|spec| spec.rungs[1].seconds_factor = f64::NAN)),
             ("shift", Box::new(|spec| spec.rungs[1].shift = Some((f64::NEG_INFINITY, 0.0)))),
@@ -513,10 +515,9 @@ mod tests {
             ),
         ];
         for (name, change) in cases {
-            match refused(change) {
-                ModelError::Outside { what, .. } => assert_eq!(what, name),
-                other => panic!("{name}: {other}"),
-            }
+            let error = refused(change);
+            let ModelError::Outside { what, .. } = error else { panic!("{name}: {error}") };
+            assert_eq!(what, name);
         }
     }
 

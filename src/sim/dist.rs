@@ -360,6 +360,7 @@ fn at_least(what: &'static str, got: f64, least: f64, most: f64) -> Result<(), S
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "pinned values are the same bits or are wrong")]
 mod tests {
     use super::*;
     use statrs::distribution::{ContinuousCDF, Gamma, LogNormal};
@@ -478,9 +479,10 @@ mod tests {
 
     #[test]
     fn unsound_numbers_are_named() {
-        let what = |made: Result<Size, SizeError>| match made.unwrap_err() {
-            SizeError::Outside { what, .. } => what,
-            other => panic!("{other}"),
+        let what = |made: Result<Size, SizeError>| {
+            let error = made.unwrap_err();
+            let SizeError::Outside { what, .. } = error else { panic!("{error}") };
+            what
         };
         for mean in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e10] {
             assert_eq!(what(Size::lognormal(mean, 1.0)), "mean");

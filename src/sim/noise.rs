@@ -148,6 +148,7 @@ fn unit(low: u64, high: u64) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "pinned values are the same bits or are wrong")]
 mod tests {
     use super::*;
 

@@ -123,6 +123,7 @@ fn polynomial(factors: &[f64; 8], x: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "pinned values are the same bits or are wrong")]
 mod tests {
     use super::*;
     use crate::sim::noise::{Channel, Noise};

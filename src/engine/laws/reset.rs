@@ -1,6 +1,6 @@
 //! `reset`: the original rule on the turns since the last move.
 //!
-//! As [`reference`](super::reference), but a real move empties the window, so that no turn of another rung is ever read;
+//! As [`reference`](mod@super::reference), but a real move empties the window, so that no turn of another rung is ever read;
 //! an attempt past an end of the ladder is no move and empties nothing. With a window that is long beside a round it
 //! gathers evidence over many sessions on one rung, which is most of what the original lacks.
 //!

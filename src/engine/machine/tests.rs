@@ -330,9 +330,8 @@ fn rows_of_nothing_and_of_one_error_stop() {
         for &(tree, error) in prints {
             let round = host.start();
             host.tell(Input::Progress { round, tree, error });
-            match host.end(round, RoundExit::Done).pop() {
-                Some(Output::Stop(control)) => return Some(control),
-                _ => {}
+            if let Some(Output::Stop(control)) = host.end(round, RoundExit::Done).pop() {
+                return Some(control);
             }
         }
         None

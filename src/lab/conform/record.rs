@@ -114,7 +114,7 @@ pub enum RecordingError {
 
 /// A count: a whole number that an integer holds.
 pub(super) fn count(key: &'static str, value: f64) -> Result<u64, RecordingError> {
-    let whole = value >= 0.0 && value <= 9.0e15 && value.fract() == 0.0;
+    let whole = (0.0..=9.0e15).contains(&value) && value.fract() == 0.0;
     if !whole {
         return Err(RecordingError::Number { key, value: value.to_string(), what: "whole count below 2^53" });
     }

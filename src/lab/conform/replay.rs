@@ -131,7 +131,9 @@ impl Host {
                     self.orders.push_back(order);
                     return;
                 }
-                order => self.orders.push_back(order),
+                order @ (Output::Spawn { .. } | Output::Terminate { .. } | Output::Verify { .. }) => {
+                    self.orders.push_back(order);
+                }
             }
         }
     }

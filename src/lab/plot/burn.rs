@@ -4,11 +4,11 @@
 //! quantile at one round and at the next need not be the same run.
 
 use super::colour::{BLUE, INK, MUTED, VERMILLION};
-use super::frame::{Frame, LABEL, MARGIN, PANEL, Side, TICK, grid, key};
+use super::frame::{Entry, Frame, MARGIN, PANEL, Side, TICK, grid, key};
 use super::num::{len, real};
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
-use super::text::{fit, short, trimmed};
+use super::text::{fit, fixed, trimmed};
 use super::{Caption, Num, Scale};
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub struct BurnPoint {
 const PER_ROW: usize = 4;
 const HIGH: f64 = 320.0;
 const LEFT: f64 = 66.0;
-const GAP: f64 = 34.0;
+const GAP: f64 = 40.0;
 /// Above a panel: its name and what it cost.
 const HEAD: f64 = 50.0;
 
@@ -81,10 +81,10 @@ impl Burn {
         let bands = self.panels.len().max(1).div_ceil(PER_ROW);
         let wide = [620.0, 420.0, 340.0, 280.0][per_row - 1];
         let page = 2.0 * MARGIN + LEFT + len(per_row) * (wide + GAP) - GAP + 30.0;
-        let budget = self.budget.get().map(|budget| format!("budget {} output tokens", short(budget)));
+        let budget = self.budget.get().map(|budget| format!("budget {} output tokens", millions(budget, false)));
         let frame = Frame::new(&self.caption, &budget.into_iter().collect::<Vec<_>>(), page);
         let pitch = HEAD + HIGH + 58.0;
-        let bottom = frame.top() + len(bands) * pitch + 52.0;
+        let bottom = frame.top() + len(bands) * pitch + 34.0;
         let mut scene = Scene::new(page, bottom + frame.foot());
         let values =
             self.panels.iter().flat_map(|panel| &panel.points).flat_map(|point| [point.off, point.total]).flatten();
@@ -101,7 +101,7 @@ impl Burn {
         if self.panels.is_empty() {
             scene.text((MARGIN, frame.top() + 20.0), "nothing to draw", Type::new(PANEL, MUTED));
         }
-        self.keys(&mut scene, bottom - 34.0);
+        self.keys(&mut scene, bottom - 20.0);
         frame.draw(&mut scene, bottom);
         frame.finish(scene)
     }
@@ -132,8 +132,7 @@ impl Burn {
         };
         let (all, off) = (sample(FANS[0]), sample(FANS[1]));
         let limit = |scene: &mut Scene, x: f64, y: f64| scene.line((x, y), (x + 26.0, y), Pen::dashed(INK, 1.6, "2 3"));
-        let mut entries: Vec<(&str, &dyn Fn(&mut Scene, f64, f64))> =
-            vec![(FANS[0].words, &all), (FANS[1].words, &off)];
+        let mut entries: Vec<Entry<'_>> = vec![(FANS[0].words, &all), (FANS[1].words, &off)];
         if self.budget.get().is_some() {
             entries.push(("budget", &limit));
         }
@@ -141,13 +140,18 @@ impl Burn {
     }
 }
 
+/// Tokens in millions, with two decimals or with those that are needed.
+fn millions(tokens: f64, even: bool) -> String {
+    format!("{} M", if even { fixed(tokens / 1e6, 2) } else { trimmed(tokens / 1e6, 3) })
+}
+
 impl BurnPanel {
-    /// What the median run spent in the end.
+    /// What was spent in the end: the median of what was off the right rung, of the median of all.
     fn told(&self) -> String {
         let end = self.points.last().and_then(|point| Some((point.off[2].get()?, point.total[2].get()?)));
         end.map_or_else(
             || "no runs".to_owned(),
-            |(off, total)| format!("{} of {} off the right rung", short(off), short(total)),
+            |(off, total)| format!("median {} of {} off the right rung", millions(off, true), millions(total, true)),
         )
     }
 
@@ -180,7 +184,7 @@ mod tests {
             ">round<",
             "200 runs of 200 rounds",
             "seed 42",
-            "budget 10M output tokens",
+            "budget 10 M output tokens",
         ] {
             assert!(svg.contains(words), "{words}");
         }

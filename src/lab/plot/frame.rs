@@ -177,14 +177,12 @@ pub(super) fn spread(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64
     places
 }
 
-/// A key: `draw` a sample 26 pixels wide at each place, with its words; entries run on from left to right. Returns the
-/// y below the last line.
-pub(super) fn key<'a>(
-    scene: &mut Scene,
-    from: (f64, f64),
-    right: f64,
-    entries: &[(&'a str, &'a dyn Fn(&mut Scene, f64, f64))],
-) -> f64 {
+/// An entry of a key: its words, and what draws its sample with the left end's middle at x and y.
+pub(super) type Entry<'a> = (&'a str, &'a dyn Fn(&mut Scene, f64, f64));
+
+/// A key: samples up to 30 pixels wide, each with its words, from left to right and on the next line where there is no
+/// room. Returns the y below the last line.
+pub(super) fn key(scene: &mut Scene, from: (f64, f64), right: f64, entries: &[Entry<'_>]) -> f64 {
     let (mut x, mut y) = from;
     for (words, draw) in entries {
         let wide = 34.0 + width(words, TICK) + 26.0;

@@ -5,7 +5,7 @@
 //! lies between two rows is drawn at its share of the way between their middles.
 
 use super::colour::{EDGE, GREEN, INK, MUTED, VERMILLION, ramp};
-use super::frame::{Frame, LABEL, MARGIN, PANEL, TICK, key, upright};
+use super::frame::{Entry, Frame, LABEL, MARGIN, PANEL, TICK, key, upright};
 use super::num::len;
 use super::scene::{Area, Pen, Scene, Type};
 use super::text::{duration, fit, fixed, trimmed, width};
@@ -169,7 +169,7 @@ impl Heat {
             Type::new(PANEL, INK).heavy(),
         );
         scene.text((area.left, area.top - 26.0), &fit(&panel.unit, TICK, area.width()), Type::new(TICK, MUTED));
-        let reach = Reach::of(panel);
+        let reach = Reach::of(panel, self.slack.len(), self.over_ms.len());
         for row in 0..self.slack.len() {
             for column in 0..self.over_ms.len() {
                 let value = panel.cells.get(row).and_then(|cells| cells.get(column)).copied().unwrap_or_default();
@@ -197,9 +197,12 @@ impl Heat {
     }
 
     fn sides(&self, scene: &mut Scene, area: Area, cell: (f64, f64)) {
+        // As many decimals as the finest row needs, so that the numbers line up.
+        let told = self.slack.iter().filter_map(|slack| slack.get()).map(|slack| trimmed(slack, 3));
+        let decimals = told.filter_map(|text| Some(text.split_once('.')?.1.len())).max().unwrap_or(0);
         for (row, slack) in self.slack.iter().enumerate() {
             let y = area.bottom - (len(row) + 0.5) * cell.1 + TICK * 0.36;
-            let words = slack.get().map_or_else(|| "n/a".to_owned(), |slack| trimmed(slack, 3));
+            let words = slack.get().map_or_else(|| "n/a".to_owned(), |slack| fixed(slack, decimals));
             scene.text((area.left - 18.0, y), &words, Type::new(TICK, MUTED).end());
         }
         let narrow = self.over_ms.iter().any(|over| width(&duration(*over), TICK) > cell.0 - 6.0);
@@ -208,7 +211,8 @@ impl Heat {
             let size = if narrow { TICK * 0.85 } else { TICK };
             scene.text((x, area.bottom + 18.0), &fit(&duration(*over), size, cell.0), Type::new(size, MUTED).middle());
         }
-        upright(scene, area, area.left - 58.0, "slack, share of target");
+        let name = if area.height() < 160.0 { "slack" } else { "slack, share of target" };
+        upright(scene, area, area.left - 58.0, name);
         let middle = (area.left + area.right) / 2.0;
         scene.text((middle, area.bottom + 40.0), "window (over)", Type::new(LABEL, INK).middle());
     }
@@ -221,7 +225,10 @@ impl Heat {
         let (Some(bottom), Some(top)) = (self.height_of(low, area, cell), self.height_of(high, area, cell)) else {
             return;
         };
-        bracket(scene, area.left - 7.0, top, bottom);
+        // An interval beyond the rows drawn has no height, and no bracket.
+        if bottom - top > 0.5 {
+            bracket(scene, area.left - 7.0, top, bottom);
+        }
     }
 
     /// Where a slack lies beside the rows, from the middles of the two rows next to it.
@@ -260,7 +267,7 @@ impl Heat {
             self.memory_ms.map(|ms| format!("the original's memory, {} s", trimmed(super::num::real(ms) / 1e3, 3)));
         let half =
             self.panels.iter().flat_map(|panel| panel.cells.iter().flatten()).any(|cell| cell.half.get().is_some());
-        let mut entries: Vec<(&str, &dyn Fn(&mut Scene, f64, f64))> = Vec::new();
+        let mut entries: Vec<Entry<'_>> = Vec::new();
         let draw_legal = |scene: &mut Scene, x: f64, y: f64| bracket(scene, x + 16.0, y - 8.0, y + 8.0);
         let draw_memory = |scene: &mut Scene, x: f64, y: f64| memory_mark(scene, x + 16.0, y - 8.0, y + 8.0);
         let draw_chosen = |scene: &mut Scene, x: f64, y: f64| {
@@ -336,8 +343,10 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(panel: &HeatPanel) -> Self {
-        let values = panel.cells.iter().flatten().filter_map(|cell| cell.value.get());
+    /// The range of what is drawn.
+    fn of(panel: &HeatPanel, rows: usize, columns: usize) -> Self {
+        let drawn = panel.cells.iter().take(rows).flat_map(|row| row.iter().take(columns));
+        let values = drawn.filter_map(|cell| cell.value.get());
         let usable = values.filter(|value| panel.scale == Scale::Linear || *value > 0.0);
         let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         Self { low, high }
@@ -360,7 +369,8 @@ impl Reach {
 
     /// The key to the colours, worst at the left.
     fn bar(&self, scene: &mut Scene, panel: &HeatPanel, area: Area) {
-        if !self.low.is_finite() {
+        // One value has no range to explain.
+        if self.low >= self.high {
             return;
         }
         let decimals = usize::from(panel.decimals.min(6));
@@ -369,18 +379,15 @@ impl Reach {
         for step in 0..steps {
             let share = (f64::from(step) + 0.5) / f64::from(steps);
             let wide = area.width() / f64::from(steps);
-            let fill = if self.low < self.high { 0.1 + 0.9 * share } else { 0.75 };
             // Each step runs under the next, so that no seam shows.
             let piece = Area::new(area.left + f64::from(step) * wide, area.top, wide + 0.6, area.height());
-            scene.rect(Area { right: piece.right.min(area.right), ..piece }, &ramp(fill).fill, 1.0);
+            scene.rect(Area { right: piece.right.min(area.right), ..piece }, &ramp(0.1 + 0.9 * share).fill, 1.0);
         }
         scene.outline(area, Pen::solid(EDGE, 0.5));
         let y = area.bottom + 15.0;
         let log = if panel.scale == Scale::Log { ", log colours" } else { "" };
         let better = if panel.better == Better::Neither { "" } else { " (better)" };
-        if self.low < self.high {
-            scene.text((area.left, y), &format!("{}{log}", fixed(left, decimals)), Type::new(11.0, MUTED));
-        }
+        scene.text((area.left, y), &format!("{}{log}", fixed(left, decimals)), Type::new(11.0, MUTED));
         scene.text((area.right, y), &format!("{}{better}", fixed(right, decimals)), Type::new(11.0, MUTED).end());
     }
 }

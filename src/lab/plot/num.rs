@@ -102,6 +102,6 @@ mod tests {
         {
             assert_eq!(Num::whole(count).get(), Some(want));
         }
-        assert_eq!(len(7), 7.0);
+        assert_eq!(Num::from(len(7)), Num::from(7.0));
     }
 }

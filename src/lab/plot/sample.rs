@@ -139,7 +139,7 @@ pub(super) fn settle() -> Settle {
         SettleLine { name: name.to_owned(), runs: 200, steps, censored: vec![200; censored], median }
     });
     let mut caption = caption("Keeping only the new rung's turns settles thirty times sooner", 200, 200);
-    caption.law = "five laws".to_owned();
+    caption.law = String::new();
     Settle { lines: lines.collect(), caption, hold: 10, band: Num::from(0.15), scale: Scale::Log }
 }
 
@@ -165,7 +165,7 @@ pub(super) fn burn() -> Burn {
             .collect(),
     });
     let mut caption = caption("Half of what the reference law spends is spent on the wrong rung", 200, 200);
-    caption.law = "three laws".to_owned();
+    caption.law = String::new();
     Burn { panels: panels.collect(), caption, budget: Num::whole(10_000_000) }
 }
 

@@ -98,7 +98,13 @@ impl Axis {
     fn decades(&self, want: u32) -> Vec<f64> {
         let spread = libm::log10(self.high / self.low);
         let room = f64::from(want);
-        let marks: &[f64] = if spread * 3.0 <= room.max(3.0) * 1.4 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let marks: &[f64] = if spread * 7.0 <= room * 1.4 {
+            &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]
+        } else if spread * 3.0 <= room.max(3.0) * 1.4 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
         let every = (spread / room).ceil().max(1.0);
         let mut decade = libm::floor(libm::log10(self.low));
         let mut values = Vec::new();
@@ -142,6 +148,8 @@ mod tests {
     fn log_ticks_are_ones_twos_and_fives() {
         let axis = Axis::around([120.0, 9000.0].into_iter(), Scale::Log, 6);
         assert_eq!(labels(&axis, 6), ["100", "200", "500", "1000", "2000", "5000", "10k"]);
+        let narrow = Axis::around([600.0, 4000.0].into_iter(), Scale::Log, 6);
+        assert_eq!(labels(&narrow, 6), ["700", "1000", "1500", "2000", "3000", "4000"]);
         let wide = Axis::around([1.0, 1e7].into_iter(), Scale::Log, 4);
         assert!(wide.ticks(4).len() <= 5, "{:?}", wide.ticks(4));
     }

@@ -4,7 +4,7 @@
 //! marked with a tick on its line. The estimate and its band come with the data; nothing is estimated here.
 
 use super::colour::{GRID, INK, LINES, MUTED};
-use super::frame::{Frame, MARGIN, Side, TICK, grid, spread};
+use super::frame::{Entry, Frame, MARGIN, Side, TICK, grid, key, spread};
 use super::num::{len, real};
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
@@ -74,8 +74,8 @@ const ENTRY: f64 = 38.0;
 impl SettleLine {
     /// The share not settled at a round, from the steps at or before it.
     fn share_at(&self, round: u64) -> f64 {
-        let passed = self.steps.iter().filter(|step| step.round <= round).filter_map(|step| step.share.get());
-        passed.last().unwrap_or(1.0)
+        let mut passed = self.steps.iter().filter(|step| step.round <= round).filter_map(|step| step.share.get());
+        passed.next_back().unwrap_or(1.0)
     }
 
     /// The corners of a staircase that starts at `start` and takes `value` at each step.
@@ -111,7 +111,7 @@ impl Settle {
         let frame = Frame::new(&self.caption, &facts, WIDE);
         let high = HIGH.max(ENTRY * (len(self.lines.len()) + 1.0));
         let area = Area::new(MARGIN + LEFT, frame.top() + 6.0, WIDE - 2.0 * MARGIN - LEFT - RIGHT, high);
-        let bottom = area.bottom + 52.0;
+        let bottom = area.bottom + 84.0;
         let mut scene = Scene::new(WIDE, bottom + frame.foot());
         let x = self.across(area);
         let y = Axis::exact(0.0, 1.0).over(area.bottom, area.top);
@@ -127,6 +127,7 @@ impl Settle {
             self.line(&mut scene, line, at, &x, &y);
         }
         self.names(&mut scene, area, &y);
+        self.keys(&mut scene, bottom - 20.0);
         frame.draw(&mut scene, bottom);
         frame.finish(scene)
     }
@@ -179,6 +180,27 @@ impl Settle {
         }
     }
 
+    fn keys(&self, scene: &mut Scene, y: f64) {
+        let median = |scene: &mut Scene, x: f64, y: f64| scene.disc((x + 20.0, y), 4.0, MUTED);
+        let censored = |scene: &mut Scene, x: f64, y: f64| {
+            scene.line((x + 10.0, y), (x + 28.0, y), Pen::solid(MUTED, 2.2));
+            scene.line((x + 19.0, y - 6.0), (x + 19.0, y + 6.0), Pen::solid(MUTED, 1.4));
+        };
+        let band = |scene: &mut Scene, x: f64, y: f64| scene.rect(Area::new(x + 4.0, y - 7.0, 24.0, 14.0), MUTED, 0.18);
+        let mut entries: Vec<Entry<'_>> = Vec::new();
+        if self.lines.iter().any(|line| line.median.is_some()) {
+            entries.push(("median", &median));
+        }
+        if self.lines.iter().any(|line| !line.censored.is_empty()) {
+            entries.push(("runs censored here", &censored));
+        }
+        let bounded = |step: &SettleStep| step.low.get().is_some() && step.high.get().is_some();
+        if self.lines.iter().any(|line| line.steps.iter().any(bounded)) {
+            entries.push(("95 % interval", &band));
+        }
+        key(scene, (MARGIN, y), WIDE - MARGIN, &entries);
+    }
+
     /// Names at the right, each as near to the end of its line as the others allow.
     fn names(&self, scene: &mut Scene, area: Area, y: &Axis) {
         let last = self.last();
@@ -227,9 +249,12 @@ mod tests {
     fn a_share_holds_from_its_step_to_the_next() {
         let step = |round, share| SettleStep { round, share: Num::from(share), ..SettleStep::default() };
         let line = SettleLine { steps: vec![step(3, 0.5), step(7, 0.25)], ..SettleLine::default() };
-        assert_eq!([0, 2, 3, 6, 7, 99].map(|round| line.share_at(round)), [1.0, 1.0, 0.5, 0.5, 0.25, 0.25]);
+        let shares = [0, 2, 3, 6, 7, 99].map(|round| Num::from(line.share_at(round)));
+        assert_eq!(shares, [1.0, 1.0, 0.5, 0.5, 0.25, 0.25].map(Num::from));
         let stairs = line.stairs(0.0, 10.0, |step| step.share.get());
-        assert_eq!(stairs, [(0.0, 1.0), (3.0, 1.0), (3.0, 0.5), (7.0, 0.5), (7.0, 0.25), (10.0, 0.25)]);
+        let stairs: Vec<[Num; 2]> = stairs.into_iter().map(|(round, share)| [round, share].map(Num::from)).collect();
+        let want = [[0.0, 1.0], [3.0, 1.0], [3.0, 0.5], [7.0, 0.5], [7.0, 0.25], [10.0, 0.25]];
+        assert_eq!(stairs, want.map(|corner| corner.map(Num::from)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! appears one round later than its reason.
 
 use super::colour::{BLUE, EDGE, GREEN, GRID, INK, MUTED, VERMILLION};
-use super::frame::{Frame, LABEL, MARGIN, Side, TICK, grid, key, rounds, upright};
+use super::frame::{Entry, Frame, MARGIN, Side, TICK, grid, key, rounds, upright};
 use super::num::{len, real};
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
@@ -115,10 +115,10 @@ impl Trace {
         let rung_high = (220.0 / len(self.rungs.len().max(1))).clamp(12.0, 34.0);
         let left = MARGIN + 46.0 + self.rung_words().iter().map(|word| width(word, TICK)).fold(64.0, f64::max);
         let across = WIDE - MARGIN - RIGHT - left;
-        let ladder = Area::new(left, frame.top() + 8.0, across, rung_high * len(self.rungs.len().max(1)));
+        let ladder = Area::new(left, frame.top() + 20.0, across, rung_high * len(self.rungs.len().max(1)));
         let lanes = Area::new(left, ladder.bottom + 18.0, across, LANE * len(Why::ALL.len()));
         let readings = Area::new(left, lanes.bottom + 18.0, across, READINGS);
-        let bottom = readings.bottom + 76.0;
+        let bottom = readings.bottom + 88.0;
         let last = len(self.rounds.len().max(1));
         let x = Axis::exact(0.5, last + 0.5).over(left, left + across);
         let mut scene = Scene::new(WIDE, bottom + frame.foot());
@@ -164,7 +164,8 @@ impl Trace {
             scene.line((area.left, y), (area.right, y), Pen::solid(GRID, 1.0));
             scene.text((area.left - 10.0, y + TICK * 0.36), word, Type::new(TICK, MUTED).end());
         }
-        upright(scene, area, MARGIN + 12.0, "effort");
+        let widest = self.rung_words().iter().map(|word| width(word, TICK)).fold(0.0, f64::max);
+        upright(scene, area, area.left - widest - 24.0, "effort");
         if known > 1 {
             scene.text((area.right + 10.0, middle(0) + 4.0), "hardest", Type::new(11.0, MUTED));
             scene.text((area.right + 10.0, middle(known - 1) + 4.0), "softest", Type::new(11.0, MUTED));
@@ -174,7 +175,7 @@ impl Trace {
             let y = middle(round.rung);
             stairs.extend([(x.at(len(at) + 0.5), y), (x.at(len(at) + 1.5), y)]);
         }
-        scene.path(&stairs, Pen::solid(INK, if self.rounds.len() > 400 { 1.2 } else { 2.0 }));
+        scene.path(&stairs, Pen::solid(INK, if self.rounds.len() > 400 { 0.9 } else { 2.0 }));
     }
 
     /// A row for each reason, a stroke in it for each round that had it, and how many there were.
@@ -211,29 +212,36 @@ impl Trace {
             let (low, high) = (y.at(low), y.at(high));
             scene.rect(Area { left: area.left, right: area.right, top: high, bottom: low }, GREEN, 0.16);
         }
-        if let Some(target) = self.target.get() {
-            let at = y.at(target);
-            scene.line((area.left, at), (area.right, at), Pen::dashed(GREEN, 1.8, "7 4"));
-            scene.text((area.right + 10.0, at + 4.0), "target", Type::new(TICK, INK));
-        }
         let pitch = area.width() / len(self.rounds.len().max(1));
         // A round without a reading breaks the line.
         for piece in self.pieces() {
             let points: Vec<(f64, f64)> = piece.iter().map(|(at, value)| (x.at(*at), y.at(*value))).collect();
-            scene.path(
-                &points,
-                Pen::solid(if pitch < MARK_FROM { INK } else { EDGE }, if pitch < 2.0 { 0.9 } else { 1.3 }),
-            );
+            let colour = if pitch < MARK_FROM { MUTED } else { EDGE };
+            scene.path(&points, Pen::solid(colour, if pitch < 2.0 { 0.8 } else { 1.3 }));
             if let [only] = points[..] {
-                scene.disc(only, 1.6, INK);
+                scene.disc(only, 1.6, colour);
             }
         }
+        // Above the line of readings, which would hide it where it is dense.
+        self.target_line(scene, area, &y);
         if pitch >= MARK_FROM {
             let radius = (pitch * 0.5).clamp(2.6, 5.0);
             for (at, round) in self.rounds.iter().enumerate() {
                 let height = round.reading.get().map_or(area.bottom - radius, |value| y.at(value));
                 mark(scene, round.why, (x.at(len(at) + 1.0), height), radius);
             }
+        }
+    }
+
+    /// The target, and the edges of its band.
+    fn target_line(&self, scene: &mut Scene, area: Area, y: &Axis) {
+        for edge in self.band().into_iter().flat_map(|(low, high)| [low, high]) {
+            scene.line((area.left, y.at(edge)), (area.right, y.at(edge)), Pen::solid(GREEN, 0.8));
+        }
+        if let Some(target) = self.target.get() {
+            let at = y.at(target);
+            scene.line((area.left, at), (area.right, at), Pen::dashed(GREEN, 2.0, "7 4"));
+            scene.text((area.right + 10.0, at + 4.0), "target", Type::new(TICK, INK));
         }
     }
 
@@ -259,20 +267,17 @@ impl Trace {
     fn keys(&self, scene: &mut Scene, y: f64) {
         let marked = (WIDE - 300.0) / len(self.rounds.len().max(1)) >= MARK_FROM;
         let shown = |why: &Why| marked && self.rounds.iter().any(|round| round.why == *why);
-        let marks: Vec<(Why, Box<dyn Fn(&mut Scene, f64, f64)>)> = Why::ALL
+        let marks: Vec<_> = Why::ALL
             .into_iter()
             .filter(shown)
-            .map(|why| {
-                let draw: Box<dyn Fn(&mut Scene, f64, f64)> =
-                    Box::new(move |scene: &mut Scene, x: f64, y: f64| mark(scene, why, (x + 24.0, y), 4.5));
-                (why, draw)
-            })
+            .map(|why| (why, move |scene: &mut Scene, x: f64, y: f64| mark(scene, why, (x + 24.0, y), 4.5)))
             .collect();
         let shaded =
             |scene: &mut Scene, x: f64, y: f64| scene.rect(Area::new(x + 6.0, y - 7.0, 22.0, 14.0), GREEN, 0.16);
-        let mut entries: Vec<(&str, &dyn Fn(&mut Scene, f64, f64))> =
-            vec![("acceptable rung; band of readings", &shaded)];
-        entries.extend(marks.iter().map(|(why, draw)| (why.words(), draw.as_ref())));
+        let mut entries: Vec<Entry<'_>> = vec![("acceptable rung; band of readings", &shaded)];
+        for (why, draw) in &marks {
+            entries.push((why.words(), draw));
+        }
         key(scene, (MARGIN, y), WIDE - MARGIN, &entries);
     }
 }

@@ -4,6 +4,7 @@
 //! its interval. Numbers have six decimals and come from integers, so that the bytes are the same on every machine. What
 //! does not apply is `null` in JSON and an empty field in CSV.
 
+pub mod choice;
 pub mod csv;
 pub mod json;
 pub mod table;

@@ -164,7 +164,7 @@ fn hundredths(micros: i64, unit: i64) -> String {
 }
 
 /// Millionths without zeros at the end.
-fn trimmed(micros: u64) -> String {
+pub(super) fn trimmed(micros: u64) -> String {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use super::agent;
 use super::error::{Problem, ScenarioError};
 use super::fields::{Fields, Report};
-use super::model::{Evidence, Scenario};
+use super::model::{Evidence, GovernorSettings, Scenario};
 use super::sections;
 use crate::sim::{AgentModel, AgentSpec, ModelError, RungModel};
 
@@ -92,6 +92,26 @@ fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
     };
     match scenario {
         Some(scenario) if report.is_clean() => Ok(scenario),
+        Some(_) | None => Err(report.into_problems()),
+    }
+}
+
+/// The settings of `[governor]` in a text that holds nothing else, over those of `usual`; or all its faults.
+pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
+    let report = Report::new(text);
+    let read = |root: &Fields<'_>| {
+        root.refuse_others(&["governor"]);
+        root.or("governor", usual, |item| sections::settings(&item.table(&sections::GOVERNOR)?, usual))
+    };
+    let settings = match DeTable::parse(text) {
+        Ok(document) => read(&Fields::root(&report, text.trim_end().len(), document.get_ref())),
+        Err(error) => {
+            report.syntax(&error);
+            None
+        }
+    };
+    match settings {
+        Some(settings) if report.is_clean() => Ok(settings),
         Some(_) | None => Err(report.into_problems()),
     }
 }

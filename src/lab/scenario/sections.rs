@@ -35,6 +35,17 @@ pub(super) fn governor(fields: &Fields<'_>) -> Option<GovernorSettings> {
     Some(GovernorSettings { law: law?, juice: juice?, over: over?, slack: slack?, rest: rest?, budget: budget? })
 }
 
+/// The same where every key may be left out.
+pub(super) fn settings(fields: &Fields<'_>, usual: GovernorSettings) -> Option<GovernorSettings> {
+    let law = fields.or("law", usual.law, |item| law(&item));
+    let juice = fields.or("juice", usual.juice, |item| item.parsed(|text| JUICE.value(text)));
+    let over = fields.or("over", usual.over, |item| item.parsed(|text| OVER.value(text)));
+    let slack = fields.or("slack", usual.slack, |item| item.parsed(|text| SLACK.value(text)));
+    let rest = fields.or("rest", usual.rest, |item| item.parsed(|text| REST.value(text)));
+    let budget = fields.or("budget", usual.budget, |item| item.parsed(budget));
+    Some(GovernorSettings { law: law?, juice: juice?, over: over?, slack: slack?, rest: rest?, budget: budget? })
+}
+
 /// Millions of tokens to the single token; none at 0.
 fn budget(text: &str) -> Result<Option<Tokens>, String> {
     let tokens = axis::millionths(text).map_err(|fault| fault.to_string())?;

@@ -46,7 +46,7 @@ pub(super) fn trace<L: Law>(
 }
 
 /// A loop of so many rounds, set up as the cell says.
-fn machine<L: Law>(ladder: &Ladder, cell: &Governed<'_>, law: L, rounds: u32) -> Machine<L> {
+pub(in crate::lab) fn machine<L: Law>(ladder: &Ladder, cell: &Governed<'_>, law: L, rounds: u32) -> Machine<L> {
     let mut plan = Plan::new(ladder.clone(), ladder.effort(cell.start).word());
     plan.rest = cell.rest;
     plan.limits = Limits { rounds: NonZeroU64::new(rounds.into()), budget: cell.budget, ..Limits::default() };

@@ -19,6 +19,7 @@ mod tables;
 use std::fmt;
 use std::str::FromStr;
 
+pub(in crate::lab) use events::machine;
 pub use outcome::{CONFIDENCE, summarise};
 pub use runner::{Finished, Job, SweepError, sweep};
 pub use tables::{Governed, Scratch, Tables};

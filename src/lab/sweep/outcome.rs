@@ -65,10 +65,7 @@ fn choice(
     let target = juice.micros() as f64 / 1e6;
     let least = derived.means.iter().copied().fold(f64::INFINITY, f64::min);
     let most = derived.means.iter().copied().fold(0.0, f64::max);
-    let setting = Setting {
-        legal: derived.legal_slack,
-        reachable: (least..=most).contains(&target),
-        confidence: CONFIDENCE,
-    };
+    let setting =
+        Setting { legal: derived.legal_slack, reachable: (least..=most).contains(&target), confidence: CONFIDENCE };
     Ok(Chosen::new(juice, &choose(&candidates, &setting)?, &places))
 }

@@ -1,4 +1,4 @@
-//! Whole sweeps of a scenario.
+//! The grids that the typical scenario is swept over, and a whole sweep.
 
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use flyball::lab::grid::{Axes, Grid};
 use flyball::lab::scenario::Scenario;
 use flyball::lab::sweep::{Engine, Finished, Job, sweep};
 
-use crate::typical::ROUNDS;
+use super::typical::ROUNDS;
 
 /// The original's law over so many targets, windows (a minute to an hour) and slacks.
 pub(crate) fn grid(scenario: &Scenario, [juices, overs, slacks]: [u32; 3]) -> Result<Grid, Box<dyn Error>> {

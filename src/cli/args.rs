@@ -1,0 +1,264 @@
+//! The arguments: every flag with its unit and its default.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "flyball",
+    version,
+    about = "The governor for agent loops, and the lab that tunes it before anyone pays for a call",
+    long_about = "flyball holds the size of an agent's answers steady by moving its effort along a ladder, one decision a \
+                  round. The lab runs that governor against a simulated agent thousands of times, so that target \
+                  (juice), window (over) and slack are chosen before anyone pays for a call.",
+    after_help = EXAMPLES,
+    arg_required_else_help = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  flyball sweep scenarios/s02-typical.toml
+      which window and slack hold the target best? table, files and pictures in out/s02-typical/
+  flyball sweep scenarios/s02-typical.toml --over 5m,1h --slack 0.15:0.4:0.05 --format json
+  flyball simulate scenarios/s02-typical.toml --law reset --over 1h --slack 0.3
+      one run, round by round, with a trace and a picture
+  flyball calibrate ~/.claude/projects -o mine.toml
+      make a scenario from your own agent's logs
+  flyball conform recorded.jsonl --original
+      compare the engine with recorded runs of the original governor
+
+Exit codes: 0 done; 1 a comparison failed; 2 usage, bad input or unwritable output; 5 a fault of flyball; 130 interrupted.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Try every setting of a grid on a simulated agent and recommend one
+    Sweep(Sweep),
+    /// Run one setting once and show what happened, round by round
+    Simulate(Simulate),
+    /// Compare the engine with recorded runs of the original governor
+    Conform(Conform),
+    /// Make a scenario from the logs of real agents
+    Calibrate(Calibrate),
+}
+
+/// `sweep`.
+#[derive(Debug, Args)]
+#[command(after_help = SWEEP)]
+pub struct Sweep {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// Values for the axes.
+    #[command(flatten)]
+    pub axes: Axes,
+    /// Runs of each cell [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub runs: Option<u64>,
+    /// Rounds of each run [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub rounds: Option<u64>,
+    /// What all luck comes from; the same seed gives the same result [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Threads; their number changes no digit [default: one for each core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, env = "FLYBALL_THREADS")]
+    pub threads: Option<u64>,
+    /// What governs the cells: running totals, or the loop itself, event by event (slow, and the same result)
+    #[arg(long, value_enum, default_value = "tables")]
+    pub engine: EngineWord,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Folder for result.json, result.csv and the pictures [default: out/SCENARIO]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The most rows of the table; 0 prints every cell
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = crate::lab::report::table::USUAL_ROWS)]
+    pub rows: usize,
+}
+
+const SWEEP: &str = "\
+A list is values and ranges with commas between: --over 60s,5m,1h --slack 0.15:0.4:0.05 (from:to:step).
+A flag replaces the scenario's own list of that axis; the other axes stay.
+
+Examples:
+  flyball sweep scenarios/s02-typical.toml
+  flyball sweep scenarios/s02-typical.toml --law reference,reset --over 300s:3600s:300s --slack 0.15,0.3
+  flyball sweep scenarios/s02-typical.toml --runs 200 --format csv --out try > cells.csv";
+
+/// Values for the axes of a grid.
+#[derive(Debug, Default, Args)]
+pub struct Axes {
+    /// Laws: fixed, reference, reset
+    #[arg(long, value_name = "LIST", action = ArgAction::Append)]
+    pub law: Vec<String>,
+    /// Targets, output tokens per turn
+    #[arg(long, value_name = "LIST", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub juice: Vec<String>,
+    /// Windows: 300, 300s, 5m, 1h (a plain number is seconds)
+    #[arg(long, value_name = "LIST", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub over: Vec<String>,
+    /// Half widths of the band, shares of the target from 0 to 1
+    #[arg(long, value_name = "LIST", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub slack: Vec<String>,
+    /// Pauses between rounds: 5, 5s, 1m (a plain number is seconds)
+    #[arg(long, value_name = "LIST", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
+}
+
+/// `simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = SIMULATE)]
+pub struct Simulate {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// The law: fixed, reference or reset [default: the scenario's]
+    #[arg(long, value_name = "LAW")]
+    pub law: Option<String>,
+    /// The target, output tokens per turn [default: the scenario's]
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true)]
+    pub juice: Option<String>,
+    /// The window: 300, 300s, 5m, 1h [default: the scenario's]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub over: Option<String>,
+    /// Half width of the band, a share of the target [default: the scenario's]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub slack: Option<String>,
+    /// The pause between rounds: 5, 5s, 1m [default: the scenario's]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub rest: Option<String>,
+    /// Which of the runs that a sweep would make, from 0
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    pub run: u32,
+    /// Rounds [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub rounds: Option<u64>,
+    /// What all luck comes from [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Folder for trace.jsonl and the picture [default: out/SCENARIO]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: SimulateFormat,
+}
+
+const SIMULATE: &str = "\
+Examples:
+  flyball simulate scenarios/s02-typical.toml --rounds 40
+  flyball simulate scenarios/s02-typical.toml --law reset --over 1h --slack 0.3 --run 7";
+
+/// `conform`.
+#[derive(Debug, Args)]
+#[command(after_help = CONFORM)]
+pub struct Conform {
+    /// Recorded runs, one JSON object a line; `-` reads stdin
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Put back the four named differences: compare with the original as it was
+    #[arg(long)]
+    pub original: bool,
+    /// Pass over runs with this tag; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub skip_tag: Vec<String>,
+}
+
+const CONFORM: &str = "\
+Without --original, a run that differs is explained by the smallest set of put-backs that removes the difference:
+memory (300 s beside the newest report), edges (thresholds in float64), charging (an interrupted round is not charged),
+budget-order (a spent budget still allows one round). The last line is `N runs: A agree, E explained, D differ, S skipped`.
+
+Examples:
+  flyball conform recorded.jsonl
+  flyball conform recorded.jsonl --original --skip-tag float-window
+  zcat recorded.jsonl.gz | flyball conform -";
+
+/// `calibrate`.
+#[derive(Debug, Args)]
+#[command(after_help = CALIBRATE)]
+pub struct Calibrate {
+    /// Session logs, or folders that are searched for *.jsonl; what they are is found out from their content
+    #[arg(value_name = "LOGS", required = true)]
+    pub logs: Vec<PathBuf>,
+    /// The scenario file to write; `-` writes it to stdout, and the table to stderr
+    #[arg(short, long, value_name = "SCENARIO")]
+    pub output: PathBuf,
+    /// The model, or a part of its name that only it has [default: the one with the most calls]
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// An effort of the ladder, hardest first; may be repeated or a comma list [default: the model's own ladder]
+    #[arg(long, value_name = "EFFORT", value_delimiter = ',')]
+    pub effort: Vec<String>,
+}
+
+const CALIBRATE: &str = "\
+Reads Claude Code session files and Codex rollouts. An effort that was never observed is filled from a stated prior and
+marked `assumed` in the scenario.
+
+Examples:
+  flyball calibrate ~/.claude/projects/my-project -o mine.toml
+  flyball calibrate ~/.codex/sessions --model gpt-5.5 -o gpt.toml";
+
+/// What a sweep prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, with the recommended cells
+    Table,
+    /// One object with every cell and every figure
+    Json,
+    /// A row a cell
+    Csv,
+}
+
+/// What a simulation prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SimulateFormat {
+    /// A row a round
+    Table,
+    /// One object with every round
+    Json,
+}
+
+/// What governs the cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineWord {
+    /// Running totals: fast
+    Tables,
+    /// The loop, event by event: slow
+    Machine,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound_and_every_flag_has_help() {
+        let mut command = Cli::command();
+        command.build();
+        command.clone().debug_assert();
+        for sub in command.get_subcommands() {
+            for arg in sub.get_arguments() {
+                assert!(arg.get_help().is_some(), "{} {}", sub.get_name(), arg.get_id());
+            }
+        }
+    }
+
+    #[test]
+    fn negative_values_reach_the_axis_that_refuses_them() {
+        let cli = Cli::try_parse_from(["flyball", "sweep", "x.toml", "--slack", "-0.1", "--slack", "0.2"]).unwrap();
+        let Command::Sweep(sweep) = cli.command else { panic!("another command") };
+        assert_eq!(sweep.axes.slack, ["-0.1", "0.2"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! What the commands share: scenarios from files, axes from flags, folders for results.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::Axes as AxisFlags;
+use crate::cli::error::{Failure, Outcome};
+use crate::cli::output::{Folder, hint};
+use crate::engine::Target;
+use crate::lab::advice::advice;
+use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
+use crate::lab::grid::Axes;
+use crate::lab::plot::png;
+use crate::lab::scenario::Scenario;
+
+/// Reads a scenario.
+///
+/// # Errors
+/// Its faults, each with file, line and key.
+pub fn scenario(path: &Path) -> Outcome<Scenario> {
+    Scenario::read(path).map_err(|error| {
+        let failure = Failure::usage(error).while_(format!("cannot use the scenario {}", path.display()));
+        if path.exists() { failure } else { failure.hint("name a scenario file, such as scenarios/s02-typical.toml") }
+    })
+}
+
+/// The folder that results go to where no flag says.
+#[must_use]
+pub fn out(given: Option<&PathBuf>, scenario: &Scenario) -> PathBuf {
+    given.cloned().unwrap_or_else(|| Path::new("out").join(&scenario.name))
+}
+
+/// The axes that flags name.
+///
+/// # Errors
+/// The flag and the item at fault.
+pub fn axes(flags: &AxisFlags) -> Outcome<Axes> {
+    let law = (!flags.law.is_empty()).then(|| axis::laws("--law", &flags.law.join(","))).transpose();
+    Ok(Axes {
+        law: law.map_err(wrong)?,
+        juice: list(&JUICE, "--juice", &flags.juice)?,
+        over: list(&OVER, "--over", &flags.over)?,
+        slack: list(&SLACK, "--slack", &flags.slack)?,
+        rest: list(&REST, "--rest", &flags.rest)?,
+    })
+}
+
+fn list<T>(axis: &Axis<T>, flag: &str, given: &[String]) -> Outcome<Option<Vec<T>>> {
+    (!given.is_empty()).then(|| axis.list(flag, &given.join(","))).transpose().map_err(wrong)
+}
+
+fn wrong(error: AxisError) -> Failure {
+    Failure::usage(error).hint("a list is values and ranges with commas between, such as 300,5m,1h or 0.15:0.4:0.05")
+}
+
+/// Says beforehand what is odd about the targets.
+pub fn advise(scenario: &Scenario, juices: &[Target]) {
+    const MOST: usize = 5;
+    let all: Vec<String> = juices.iter().filter_map(|juice| advice(scenario, *juice)).collect();
+    all.iter().take(MOST).for_each(|text| hint(text));
+    if all.len() > MOST {
+        hint(&format!("{} more targets lie off the ladder or between two rungs", all.len() - MOST));
+    }
+}
+
+/// Writes a picture as `NAME.svg`, `NAME.png` and its data as `NAME.json`.
+///
+/// # Errors
+/// A file that cannot be written, or a picture too large for a PNG.
+pub fn picture(folder: &Folder, name: &str, svg: &str, data: &impl serde::Serialize) -> Outcome<()> {
+    let json = serde_json::to_vec_pretty(data).map_err(Failure::internal)?;
+    folder.write(&format!("{name}.json"), |out| out.write_all(&json))?;
+    folder.write(&format!("{name}.svg"), |out| out.write_all(svg.as_bytes()))?;
+    let bytes = png(svg).map_err(|error| Failure::usage(error).while_(format!("cannot make {name}.png")))?;
+    folder.write(&format!("{name}.png"), |out| out.write_all(&bytes))
+}

@@ -1,0 +1,189 @@
+//! `flyball simulate`: one cell, once, with its trace, its picture and a row a round.
+
+use std::io;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde_json::json;
+
+use super::common;
+use crate::cli::args::{Simulate, SimulateFormat};
+use crate::cli::error::{Failure, Outcome};
+use crate::cli::exit::Exit;
+use crate::cli::output::{self, Folder};
+use crate::engine::{Mean, Side};
+use crate::lab::axis::{self, AxisError, JUICE, OVER, REST, SLACK};
+use crate::lab::bounds::{self, MAX_ROUNDS};
+use crate::lab::fixed::ufloat;
+use crate::lab::grid::Cell;
+use crate::lab::pictures::staircase;
+use crate::lab::report::choice::flags;
+use crate::lab::result::VERSION;
+use crate::lab::simulate::{Once, Round, Simulated, simulate};
+use crate::trace::{Header, Setup, Writer};
+
+/// Simulates one run.
+///
+/// # Errors
+/// A scenario, flag or folder at fault.
+pub fn run(args: &Simulate) -> Outcome {
+    let scenario = common::scenario(&args.scenario)?;
+    let cell = cell(args, scenario.base())?;
+    let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS).map_err(Failure::usage)?;
+    let seed = args.seed.unwrap_or(scenario.plan.seed);
+    bounds::memory(&scenario, 1, 1, rounds, 1).map_err(Failure::usage)?;
+    let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
+    common::advise(&scenario, &[cell.juice]);
+
+    let once = Once { scenario: &scenario, cell, run: args.run, rounds, seed };
+    let simulated = traced(&once, &folder)?;
+    let picture = staircase(&once, &simulated);
+    common::picture(&folder, "trace", &picture.svg(), &picture)?;
+    match args.format {
+        SimulateFormat::Table => output::print(table(&once, &simulated).as_bytes())?,
+        SimulateFormat::Json => output::print(format!("{}\n", object(&once, &simulated)).as_bytes())?,
+    }
+    output::say(&format!("wrote trace.jsonl and trace.svg, .png and .json to {}", folder.path().display()));
+    Ok(Exit::Success)
+}
+
+/// The settings: flags over the scenario's.
+fn cell(args: &Simulate, base: Cell) -> Outcome<Cell> {
+    fn one<T>(flag: &str, given: Option<&String>, default: T, read: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
+        given.map_or(Ok(default), |text| {
+            let wrong = |why| AxisError { origin: flag.to_owned(), item: text.clone(), why };
+            read(text)
+                .map_err(|why| Failure::usage(wrong(why)).hint("simulate takes a single value; sweep takes lists"))
+        })
+    }
+    Ok(Cell {
+        law: one("--law", args.law.as_ref(), base.law, axis::law)?,
+        juice: one("--juice", args.juice.as_ref(), base.juice, |text| JUICE.value(text))?,
+        over: one("--over", args.over.as_ref(), base.over, |text| OVER.value(text))?,
+        slack: one("--slack", args.slack.as_ref(), base.slack, |text| SLACK.value(text))?,
+        rest: one("--rest", args.rest.as_ref(), base.rest, |text| REST.value(text))?,
+    })
+}
+
+/// Runs it while its trace is written.
+fn traced(once: &Once<'_>, folder: &Folder) -> Outcome<Simulated> {
+    let (scenario, cell) = (once.scenario, once.cell);
+    let setup = Setup {
+        ladder: scenario.ladder.efforts().iter().map(|effort| effort.word().to_owned()).collect(),
+        configured: scenario.ladder.effort(scenario.plan.start).word().to_owned(),
+        law: cell.law.name().to_owned(),
+        juice_millionths: cell.juice.micros(),
+        over_ms: cell.over.count(),
+        slack_ppm: cell.slack.ppm(),
+        rest_ms: cell.rest.count(),
+        budget_tokens: scenario.governor.budget.map(|tokens| tokens.count()),
+        rounds: Some(once.rounds.into()),
+    };
+    let mut header = Header::new(setup);
+    header.scenario = Some(scenario.name.clone());
+    (header.seed, header.run) = (Some(once.seed), Some(once.run.into()));
+    let mut simulated = None;
+    folder.write("trace.jsonl", |out| {
+        let mut writer = Writer::new(out, &header)?;
+        simulated = Some(simulate(once, &mut writer));
+        writer.finish().map(drop)
+    })?;
+    match simulated {
+        Some(run) => run.map_err(Failure::usage),
+        None => Err(Failure::internal(io::Error::other("nothing was simulated"))),
+    }
+}
+
+/// A row a round.
+fn table(once: &Once<'_>, run: &Simulated) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["round", "rung", "turns", "reading", "band", "then", "why", "tokens", "spent"]);
+    for round in &run.rounds {
+        table.add_row(row(once, round));
+    }
+    for column in [0, 2, 3, 7, 8] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let right = run.rounds.iter().filter(|round| round.right).count();
+    format!(
+        "{}: run {} of seed {}, {}\n\n{lines}\nstopped by {}; on a right rung in {right} of {} rounds\n",
+        once.scenario.name,
+        once.run,
+        once.seed,
+        flags(&once.cell),
+        run.stop,
+        run.rounds.len()
+    )
+}
+
+fn row(once: &Once<'_>, round: &Round) -> [String; 9] {
+    let ladder = &once.scenario.ladder;
+    let verdict = round.verdict;
+    let then = match verdict.to.cmp(&verdict.from) {
+        std::cmp::Ordering::Less => format!("harder: {}", ladder.effort(verdict.to)),
+        std::cmp::Ordering::Greater => format!("softer: {}", ladder.effort(verdict.to)),
+        std::cmp::Ordering::Equal if verdict.pinned => "pinned".to_owned(),
+        std::cmp::Ordering::Equal => "stays".to_owned(),
+    };
+    [
+        round.number.to_string(),
+        ladder.effort(verdict.from).to_string(),
+        round.turns.to_string(),
+        verdict.decision.evidence.mean.map_or_else(|| "-".to_owned(), |mean| format!("{:.0}", reading(mean))),
+        round.side().map_or("-", side).to_owned(),
+        then,
+        verdict.decision.why.word().to_owned(),
+        round.output.count().to_string(),
+        round.spent.count().to_string(),
+    ]
+}
+
+fn reading(mean: Mean) -> f64 {
+    ufloat(mean.total().count()) / ufloat(mean.turns())
+}
+
+const fn side(side: Side) -> &'static str {
+    match side {
+        Side::Below => "below",
+        Side::Within => "within",
+        Side::Above => "above",
+    }
+}
+
+/// The same as one object, for programs.
+fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
+    let ladder = &once.scenario.ladder;
+    let round = |round: &Round| {
+        let (verdict, mean) = (round.verdict, round.verdict.decision.evidence.mean);
+        json!({
+            "round": round.number,
+            "rung": ladder.effort(verdict.from).word(),
+            "next": ladder.effort(verdict.to).word(),
+            "right": round.right,
+            "turns": round.turns,
+            "reading": mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
+            "side": round.side().map(side),
+            "pinned": verdict.pinned,
+            "why": verdict.decision.why.word(),
+            "output_tokens": round.output.count(),
+            "spent_tokens": round.spent.count(),
+            "lasted_ms": round.lasted.count(),
+        })
+    };
+    json!({
+        "version": VERSION,
+        "scenario": once.scenario.name,
+        "seed": once.seed,
+        "run": once.run,
+        "law": once.cell.law.name(),
+        "juice_millionths": once.cell.juice.micros(),
+        "over_ms": once.cell.over.count(),
+        "slack_ppm": once.cell.slack.ppm(),
+        "rest_ms": once.cell.rest.count(),
+        "stop": run.stop.name(),
+        "rounds": run.rounds.iter().map(round).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,136 @@
+//! `flyball sweep`: a grid of settings on a simulated agent, a report, files and pictures.
+
+use std::io::Write as _;
+use std::sync::atomic::Ordering;
+
+use super::common;
+use crate::cli::args::{EngineWord, Format, Sweep};
+use crate::cli::error::{Failure, Outcome};
+use crate::cli::exit::Exit;
+use crate::cli::output::{self, Folder};
+use crate::cli::signal;
+use crate::lab::advice;
+use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
+use crate::lab::grid::{Cell, Grid};
+use crate::lab::pictures;
+use crate::lab::report::{choice, csv, decimal, json, table};
+use crate::lab::result::{SweepResult, VERSION};
+use crate::lab::scenario::{GovernorSettings, Scenario};
+use crate::lab::settings::Settings;
+use crate::lab::sweep::{Engine, Finished, Job, SweepError, summarise, sweep};
+
+/// Sweeps.
+///
+/// # Errors
+/// A scenario, flag or folder at fault.
+pub fn run(args: &Sweep) -> Outcome {
+    let scenario = common::scenario(&args.scenario)?;
+    let grid = scenario.grid(common::axes(&args.axes)?).map_err(Failure::usage)?;
+    let job = job(args, &scenario, &grid)?;
+    let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
+    common::advise(&scenario, grid.juices());
+
+    let stop = signal::interrupted()?;
+    let bar = output::bar(job.runs, grid.len());
+    let finished = sweep(&job, &stop, &|done| bar.set_position(done.into()));
+    bar.finish_and_clear();
+    let finished = finished.map_err(failed)?;
+    if finished.runs == 0 {
+        output::say("incomplete: not a single run was finished, so there is no report");
+        return Ok(Exit::Interrupted);
+    }
+    let result = summarise(&job, &finished).map_err(Failure::internal)?;
+
+    let printed = output::print(&report(args, &result)?);
+    files(&folder, &result)?;
+    settings(&folder, &job, &result)?;
+    pictures(&folder, &job, &finished, &result)?;
+    output::say(&format!("wrote result.json, result.csv, settings and pictures to {}", folder.path().display()));
+    printed?;
+    let recommended = result.chosen.iter().filter_map(|chosen| result.cell(chosen.cell));
+    recommended.filter_map(|cell| advice::edge(&grid, cell)).for_each(|text| output::hint(&text));
+    if let Some(done) = result.runs_done {
+        output::say(&format!("incomplete: {done} of {} runs", result.runs));
+    }
+    Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Success })
+}
+
+/// What is to be run, within bounds.
+fn job<'a>(args: &Sweep, scenario: &'a Scenario, grid: &'a Grid) -> Outcome<Job<'a>> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
+    let runs = bounds::count("--runs", args.runs, scenario.plan.runs, MAX_RUNS).map_err(Failure::usage)?;
+    let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS).map_err(Failure::usage)?;
+    let threads = bounds::count("--threads", args.threads, cores, MAX_THREADS).map_err(Failure::usage)? as usize;
+    bounds::memory(scenario, grid.len(), runs, rounds, threads).map_err(Failure::usage)?;
+    let engine = match args.engine {
+        EngineWord::Tables => Engine::Tables,
+        EngineWord::Machine => Engine::Machine,
+    };
+    Ok(Job { scenario, grid, runs, rounds, seed: args.seed.unwrap_or(scenario.plan.seed), threads, engine })
+}
+
+fn failed(error: SweepError) -> Failure {
+    match error {
+        SweepError::Band(_) | SweepError::Truth(_) | SweepError::Threads(_) => Failure::usage(error),
+        SweepError::Log(_) => Failure::internal(error),
+    }
+}
+
+/// The report in the asked format.
+fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
+    let mut text = Vec::new();
+    match args.format {
+        Format::Table => {
+            let rows = (args.rows > 0).then_some(args.rows);
+            let written = text.write_all(table::render(result, rows).as_bytes());
+            written.and_then(|()| text.write_all(choice::render(result).as_bytes())).map_err(Failure::internal)?;
+        }
+        Format::Json => json::write(result, &mut text).map_err(Failure::internal)?,
+        Format::Csv => csv::write(result, &mut text).map_err(Failure::internal)?,
+    }
+    Ok(text)
+}
+
+fn files(folder: &Folder, result: &SweepResult) -> Outcome<()> {
+    folder.write("result.json", |out| json::write(result, out))?;
+    folder.write("result.csv", |out| csv::write(result, out).map_err(std::io::Error::other))
+}
+
+/// The recommended settings of each target, as a settings file of the real loop.
+fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()> {
+    for chosen in &result.chosen {
+        let Some(&Cell { law, juice, over, slack, rest }) = result.cell(chosen.cell) else { continue };
+        let budget = job.scenario.governor.budget;
+        let settings = Settings { governor: GovernorSettings { law, juice, over, slack, rest, budget } };
+        let about = format!(
+            "recommended by flyball {VERSION} on scenario {}: {} runs of {} rounds, seed {}\n{}",
+            result.scenario, result.runs, result.rounds, result.seed, chosen.why
+        );
+        let juice = decimal(i64::try_from(juice.micros()).unwrap_or(i64::MAX));
+        let name = match result.chosen.len() {
+            1 => "flyball.toml".to_owned(),
+            _ => format!("flyball-{}.toml", juice.trim_end_matches('0').trim_end_matches('.')),
+        };
+        folder.write(&name, |out| out.write_all(settings.to_toml(&about).as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Heat maps of each law at the middle target, settling curves and burn fans of the notable cells.
+fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepResult) -> Outcome<()> {
+    if let Some(juice) = pictures::middle(job) {
+        for &law in job.grid.laws() {
+            if let Some(heat) = pictures::heat(job, result, law, juice) {
+                common::picture(folder, &format!("heat-{law}"), &heat.svg(), &heat)?;
+            }
+        }
+    }
+    let places = pictures::notable(result);
+    if !places.is_empty() {
+        let settle = pictures::settle(job, result, finished, &places);
+        common::picture(folder, "settle", &settle.svg(), &settle)?;
+        let burn = pictures::burn(job, result, &places);
+        common::picture(folder, "burn", &burn.svg(), &burn)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Where things go: data to stdout, talk to stderr, files whole or not at all.
+//!
+//! Colour and the progress bar show on a terminal only; `NO_COLOR` is honoured. A file is written beside its place and
+//! renamed into it, so that nobody ever reads half of one.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::error::{Failure, Outcome};
+
+/// Says something to the person, on stderr.
+pub fn say(text: &str) {
+    let mut stderr = anstream::stderr().lock();
+    // where even stderr is closed there is nobody left to tell
+    let _ = writeln!(stderr, "{}", text.trim_end());
+}
+
+/// A warning on stderr.
+pub fn warn(text: &str) {
+    say(&format!("\u{1b}[1;33mwarning:\u{1b}[0m {text}"));
+}
+
+/// A hint on stderr.
+pub fn hint(text: &str) {
+    say(&format!("\u{1b}[1;36mhint:\u{1b}[0m {text}"));
+}
+
+/// Prints data on stdout.
+///
+/// # Errors
+/// What the pipe or file says.
+pub fn print(data: &[u8]) -> Outcome<()> {
+    let mut stdout = io::stdout().lock();
+    let printed = stdout.write_all(data).and_then(|()| stdout.flush());
+    printed.map_err(|error| Failure::usage(error).while_("cannot print on stdout"))
+}
+
+/// A bar of so many runs; hidden off a terminal.
+#[must_use]
+pub fn bar(runs: u32, cells: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(runs.into()), ProgressDrawTarget::stderr());
+    let template = "{bar:32} {pos}/{len} runs of {msg} cells  {per_sec} runs/s  {eta} left";
+    // a template that is not understood leaves the plain bar
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.with_key("per_sec", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = write!(out, "{:.0}", state.per_sec());
+        }));
+    }
+    bar.set_message(cells.to_string());
+    bar
+}
+
+/// A folder that results go to.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes the folder and finds out whether files can be written in it, before anything costs time.
+    ///
+    /// # Errors
+    /// What the system says, with the folder's name.
+    pub fn open(path: &Path) -> Outcome<Self> {
+        let failed = |error: io::Error| {
+            Failure::usage(error)
+                .while_(format!("cannot write results to {}", path.display()))
+                .hint("name a folder that can be written with --out DIR")
+        };
+        fs::create_dir_all(path).map_err(failed)?;
+        let probe = path.join(format!(".probe-{}", std::process::id()));
+        File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(failed)?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file of the folder, whole or not at all.
+    ///
+    /// # Errors
+    /// What the system says, with the file's name.
+    pub fn write(&self, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
+        write_whole(&self.0.join(name), content)
+    }
+}
+
+/// Writes a file beside its place and renames it into it.
+///
+/// # Errors
+/// What the system says, with the file's name; the file is then as it was before.
+pub fn write_whole(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = File::create(&beside).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        content(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    written.map_err(|error| {
+        // best effort: the half file has a name of its own and is never read
+        let _ = fs::remove_file(&beside);
+        let plain = io::Error::other(error.to_string());
+        Failure::usage(plain)
+            .while_(format!("cannot write {}", path.display()))
+            .hint("is the place writable, and is there room?")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        write_whole(&path, |out| out.write_all(b"old")).unwrap();
+        let failed = write_whole(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::from(io::ErrorKind::BrokenPipe))
+        });
+        let failure = failed.unwrap_err();
+        assert!(failure.lines().contains("a.json") && !failure.is_closed_pipe(), "{}", failure.lines());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_folder_that_is_a_file_is_refused_and_a_good_one_is_left_clean() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&dir.path().join("a/b")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::write(dir.path().join("file"), b"").unwrap();
+        let failure = Folder::open(&dir.path().join("file")).unwrap_err();
+        assert!(failure.lines().contains("file") && failure.lines().contains("--out"), "{}", failure.lines());
+    }
+}

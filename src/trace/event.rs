@@ -1,0 +1,553 @@
+//! The lines of a trace as they stand in the file, and their way from and to the engine's own types.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::words::{Hex, Word};
+use super::{FORMAT, VERSION};
+use crate::engine::{
+    Answer, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Output, RoundExit,
+    Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
+};
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`] of the format.
+    pub version: u64,
+    /// Who wrote it.
+    pub by: String,
+    /// Whether each further line carries the hash of the one before.
+    #[serde(default)]
+    pub chained: bool,
+    /// The scenario, where the agent was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// What its luck came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Which run of that seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<u64>,
+    /// What the machine was set up with.
+    pub setup: Setup,
+}
+
+impl Header {
+    /// The header of a trace that is written now.
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            by: concat!("flyball ", env!("CARGO_PKG_VERSION")).to_owned(),
+            chained: false,
+            scenario: None,
+            seed: None,
+            run: None,
+            setup,
+        }
+    }
+}
+
+/// What a machine was set up with: enough to set up another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Efforts, hardest first.
+    pub ladder: Vec<String>,
+    /// The effort that the agent was set up with.
+    pub configured: String,
+    /// The law's name.
+    pub law: String,
+    /// The target, millionths of a token per turn.
+    pub juice_millionths: u64,
+    /// The window.
+    pub over_ms: u64,
+    /// Half width of the band, parts per million of the target.
+    pub slack_ppm: u32,
+    /// The pause between rounds.
+    pub rest_ms: u64,
+    /// The most output tokens; none without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_tokens: Option<u64>,
+    /// The most rounds; none without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
+}
+
+/// A line after the first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// When it happened, milliseconds since the run's epoch.
+    pub at_ms: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub record: Record,
+    /// SHA-256 of the line before, in hex, where the trace is chained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prev: Option<String>,
+}
+
+/// What happened: a fact that came in, an order that went out, or what the machine made of a fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Record {
+    /// Fact: the checkpoint of this order is durable.
+    Persisted {
+        /// The order's number.
+        seq: u64,
+    },
+    /// Fact: the agent of this round is running.
+    Spawned {
+        /// The round, from 1.
+        round: u64,
+    },
+    /// Fact: a report of spending landed.
+    Turned(Turn),
+    /// Fact: the backend stated what the round came to.
+    Settled {
+        /// The round.
+        round: u64,
+        /// Output of the whole round.
+        total_tokens: u64,
+        /// Turns whose own count was stated.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        turns: Vec<StatedTurn>,
+    },
+    /// Fact: the agent of this round is gone.
+    Ended {
+        /// The round.
+        round: u64,
+        /// `done`, `failed` or `cut`.
+        exit: Word<RoundExit>,
+    },
+    /// Fact: the oracle answered.
+    Verified {
+        /// The round.
+        round: u64,
+        /// `pass`, `fail`, `blocked` or `error`.
+        answer: Word<Answer>,
+    },
+    /// Fact: what the round left behind.
+    Progress {
+        /// The round.
+        round: u64,
+        /// The project's state, as hex.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<Hex>,
+        /// The round's error, as hex.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Hex>,
+    },
+    /// Fact: the backend takes no request before this moment.
+    LimitUntil {
+        /// The moment.
+        until_ms: u64,
+    },
+    /// Fact: somebody asked for a stop.
+    Asked {
+        /// `end`, `kill`, `give-up` or `kill-on`.
+        request: Word<StopRequest>,
+    },
+    /// Fact: the time that a wait named has come.
+    Woke {},
+    /// The fact before it came too late or twice.
+    Absorbed {},
+    /// A closing total was laid onto the turns of a round.
+    Laid {
+        /// The round.
+        round: u64,
+        /// Tokens laid onto turns.
+        added_tokens: u64,
+        /// Tokens counted beyond the total.
+        surplus_tokens: u64,
+        /// Tokens that no turn could take.
+        homeless_tokens: u64,
+    },
+    /// A round was read and a decision taken.
+    Decided {
+        /// The round.
+        round: u64,
+        /// The effort that it ran at.
+        from: String,
+        /// The effort of the next.
+        to: String,
+        /// The law's reason, by its stable word.
+        why: String,
+        /// The mean that was read; none where there was no turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mean: Option<MeanOf>,
+        /// `below`, `within` or `above` the band.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        side: Option<Word<Side>>,
+        /// The oldest moment in the window.
+        cutoff_ms: u64,
+        /// Whether the law wanted to go past an end of the ladder.
+        pinned: bool,
+    },
+    /// Order: make this durable.
+    Persist {
+        /// The order's number.
+        seq: u64,
+        /// What to keep.
+        checkpoint: Kept,
+    },
+    /// Order: start the agent of this round.
+    Spawn {
+        /// The round.
+        round: u64,
+        /// The effort to ask for.
+        effort: String,
+    },
+    /// Order: end the agent of this round.
+    Terminate {
+        /// The round.
+        round: u64,
+        /// `gently` or `now`.
+        how: Word<Urgency>,
+    },
+    /// Order: ask the oracle.
+    Verify {
+        /// The round.
+        round: u64,
+    },
+    /// Order: nothing to do until a fact, or until this moment.
+    Wait {
+        /// The moment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until_ms: Option<u64>,
+        /// What for.
+        reason: Word<Waiting>,
+    },
+    /// Order: the loop is over.
+    Stop {
+        /// The control's stable name.
+        control: Word<Control>,
+    },
+}
+
+impl Record {
+    /// Every kind of this version.
+    pub const KINDS: [&'static str; 19] = [
+        "persisted",
+        "spawned",
+        "turned",
+        "settled",
+        "ended",
+        "verified",
+        "progress",
+        "limit-until",
+        "asked",
+        "woke",
+        "absorbed",
+        "laid",
+        "decided",
+        "persist",
+        "spawn",
+        "terminate",
+        "verify",
+        "wait",
+        "stop",
+    ];
+
+    /// What stands in the file for an event of a machine on this ladder.
+    #[must_use]
+    pub fn of(event: &Event<'_>, ladder: &Ladder) -> Self {
+        match event {
+            Event::Fact(input) => Self::of_input(input),
+            Event::Absorbed => Self::Absorbed {},
+            Event::Settled { round, settled: Settled { added, surplus, homeless } } => Self::Laid {
+                round: *round,
+                added_tokens: added.count(),
+                surplus_tokens: surplus.count(),
+                homeless_tokens: homeless.count(),
+            },
+            Event::Decided { round, verdict } => Self::of_verdict(*round, verdict, ladder),
+            Event::Order(output) => Self::of_output(output),
+        }
+    }
+
+    /// A fact.
+    #[must_use]
+    pub fn of_input(input: &Input) -> Self {
+        match input {
+            Input::Persisted { seq } => Self::Persisted { seq: *seq },
+            Input::Spawned { round } => Self::Spawned { round: *round },
+            Input::Turned { turn } => Self::Turned(Turn::of(turn)),
+            Input::Settled { round, total, turns } => Self::Settled {
+                round: *round,
+                total_tokens: total.count(),
+                turns: turns.iter().map(StatedTurn::of).collect(),
+            },
+            Input::Ended { round, exit } => Self::Ended { round: *round, exit: Word(*exit) },
+            Input::Verified { round, answer } => Self::Verified { round: *round, answer: Word(*answer) },
+            Input::Progress { round, tree, error } => {
+                Self::Progress { round: *round, tree: tree.map(Hex), error: error.map(Hex) }
+            }
+            Input::LimitUntil { until } => Self::LimitUntil { until_ms: until.millis() },
+            Input::Asked(request) => Self::Asked { request: Word(*request) },
+            Input::Woke => Self::Woke {},
+        }
+    }
+
+    /// An order.
+    #[must_use]
+    pub fn of_output(output: &Output) -> Self {
+        match output {
+            Output::Persist { seq, checkpoint } => Self::Persist { seq: *seq, checkpoint: Kept::of(checkpoint) },
+            Output::Spawn { round, effort } => Self::Spawn { round: *round, effort: effort.word().to_owned() },
+            Output::Terminate { round, how } => Self::Terminate { round: *round, how: Word(*how) },
+            Output::Verify { round } => Self::Verify { round: *round },
+            Output::Wait { until, why } => Self::Wait { until_ms: until.map(Timestamp::millis), reason: Word(*why) },
+            Output::Stop(control) => Self::Stop { control: Word(*control) },
+        }
+    }
+
+    fn of_verdict(round: u64, verdict: &Verdict, ladder: &Ladder) -> Self {
+        let (word, evidence) = (|rung| ladder.effort(rung).word().to_owned(), verdict.decision.evidence);
+        Self::Decided {
+            round,
+            from: word(verdict.from),
+            to: word(verdict.to),
+            why: verdict.decision.why.word().to_owned(),
+            mean: evidence.mean.map(MeanOf::of),
+            side: evidence.side.map(Word),
+            cutoff_ms: verdict.cutoff.millis(),
+            pinned: verdict.pinned,
+        }
+    }
+
+    /// The fact that it is; none where it is no fact.
+    #[must_use]
+    pub fn input(&self) -> Option<Input> {
+        Some(match self {
+            Self::Persisted { seq } => Input::Persisted { seq: *seq },
+            Self::Spawned { round } => Input::Spawned { round: *round },
+            Self::Turned(turn) => Input::Turned { turn: turn.record() },
+            Self::Settled { round, total_tokens, turns } => Input::Settled {
+                round: *round,
+                total: Tokens::new(*total_tokens),
+                turns: turns.iter().map(|turn| (Arc::from(&*turn.id), Tokens::new(turn.output_tokens))).collect(),
+            },
+            Self::Ended { round, exit } => Input::Ended { round: *round, exit: exit.0 },
+            Self::Verified { round, answer } => Input::Verified { round: *round, answer: answer.0 },
+            Self::Progress { round, tree, error } => {
+                Input::Progress { round: *round, tree: tree.map(|hex| hex.0), error: error.map(|hex| hex.0) }
+            }
+            Self::LimitUntil { until_ms } => Input::LimitUntil { until: Timestamp::from_millis(*until_ms) },
+            Self::Asked { request } => Input::Asked(request.0),
+            Self::Woke {} => Input::Woke,
+            Self::Absorbed {}
+            | Self::Laid { .. }
+            | Self::Decided { .. }
+            | Self::Persist { .. }
+            | Self::Spawn { .. }
+            | Self::Terminate { .. }
+            | Self::Verify { .. }
+            | Self::Wait { .. }
+            | Self::Stop { .. } => return None,
+        })
+    }
+
+    /// The order that it is; none where it is no order.
+    #[must_use]
+    pub fn output(&self) -> Option<Output> {
+        Some(match self {
+            Self::Persist { seq, checkpoint } => Output::Persist { seq: *seq, checkpoint: checkpoint.checkpoint() },
+            Self::Spawn { round, effort } => Output::Spawn { round: *round, effort: Effort::new(effort) },
+            Self::Terminate { round, how } => Output::Terminate { round: *round, how: how.0 },
+            Self::Verify { round } => Output::Verify { round: *round },
+            Self::Wait { until_ms, reason } => {
+                Output::Wait { until: until_ms.map(Timestamp::from_millis), why: reason.0 }
+            }
+            Self::Stop { control } => Output::Stop(control.0),
+            Self::Persisted { .. }
+            | Self::Spawned { .. }
+            | Self::Turned(_)
+            | Self::Settled { .. }
+            | Self::Ended { .. }
+            | Self::Verified { .. }
+            | Self::Progress { .. }
+            | Self::LimitUntil { .. }
+            | Self::Asked { .. }
+            | Self::Woke {}
+            | Self::Absorbed {}
+            | Self::Laid { .. }
+            | Self::Decided { .. } => return None,
+        })
+    }
+}
+
+/// A turn record; what was not stated is absent, never zero.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the turn record, with their units")]
+pub struct Turn {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    pub round: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_ms: Option<u64>,
+    pub end_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort_asked: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort_confirmed: Option<String>,
+    pub output_tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+    pub counts_as_turn: bool,
+    pub grade: Word<Grade>,
+    pub source: String,
+}
+
+/// Sources that a turn record can name; any other reads back as `trace`.
+const SOURCES: [&str; 4] = ["sim", "claude-session", "codex-rollout", "recording"];
+
+impl Turn {
+    /// The line of a record.
+    #[must_use]
+    pub fn of(turn: &TurnRecord) -> Self {
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        Self {
+            id: text(&turn.id),
+            round: turn.round,
+            session: text(&turn.session),
+            start_ms: turn.start.map(Timestamp::millis),
+            end_ms: turn.end.millis(),
+            model: text(&turn.model),
+            effort_asked: text(&turn.effort_asked),
+            effort_confirmed: text(&turn.effort_confirmed),
+            output_tokens: turn.output.count(),
+            input_tokens: turn.input.map(Tokens::count),
+            cache_read_tokens: turn.cache_read.map(Tokens::count),
+            cache_write_tokens: turn.cache_write.map(Tokens::count),
+            reasoning_tokens: turn.reasoning.map(Tokens::count),
+            cost_micro_usd: turn.cost.map(MicroUsd::count),
+            counts_as_turn: turn.counts_as_turn,
+            grade: Word(turn.grade),
+            source: turn.source.into(),
+        }
+    }
+
+    /// The record of a line.
+    #[must_use]
+    pub fn record(&self) -> TurnRecord {
+        let tokens = |count: Option<u64>| count.map(Tokens::new);
+        let text = |text: &Option<String>| text.as_deref().map(Arc::from);
+        TurnRecord {
+            id: text(&self.id),
+            round: self.round,
+            session: text(&self.session),
+            start: self.start_ms.map(Timestamp::from_millis),
+            end: Timestamp::from_millis(self.end_ms),
+            model: text(&self.model),
+            effort_asked: text(&self.effort_asked),
+            effort_confirmed: text(&self.effort_confirmed),
+            output: Tokens::new(self.output_tokens),
+            input: tokens(self.input_tokens),
+            cache_read: tokens(self.cache_read_tokens),
+            cache_write: tokens(self.cache_write_tokens),
+            reasoning: tokens(self.reasoning_tokens),
+            cost: self.cost_micro_usd.map(MicroUsd::new),
+            counts_as_turn: self.counts_as_turn,
+            grade: self.grade.0,
+            source: SOURCES.into_iter().find(|source| **source == *self.source).unwrap_or("trace"),
+        }
+    }
+}
+
+/// A turn whose count a closing statement names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedTurn {
+    /// The message's id.
+    pub id: String,
+    /// Its output.
+    pub output_tokens: u64,
+}
+
+impl StatedTurn {
+    fn of((id, output): &(Arc<str>, Tokens)) -> Self {
+        Self { id: id.to_string(), output_tokens: output.count() }
+    }
+}
+
+/// A mean as the two integers that it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeanOf {
+    /// Output tokens.
+    pub total_tokens: u64,
+    /// Turns.
+    pub turns: u64,
+}
+
+impl MeanOf {
+    const fn of(mean: Mean) -> Self {
+        Self { total_tokens: mean.total().count(), turns: mean.turns() }
+    }
+}
+
+/// A checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Rounds begun.
+    pub rounds: u64,
+    /// Output spent; absent before the first was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// The effort to run at next; absent before the first decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Tokens of all kinds.
+    pub all_tokens: u64,
+    /// Cost.
+    pub cost_micro_usd: u64,
+    /// What the law remembers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub law: BTreeMap<String, u64>,
+}
+
+impl Kept {
+    /// The line's part for a checkpoint.
+    #[must_use]
+    pub fn of(checkpoint: &Checkpoint) -> Self {
+        Self {
+            rounds: checkpoint.rounds,
+            output_tokens: checkpoint.output.map(Tokens::count),
+            effort: checkpoint.effort.as_ref().map(|effort| effort.word().to_owned()),
+            all_tokens: checkpoint.tokens.count(),
+            cost_micro_usd: checkpoint.cost.count(),
+            law: checkpoint.law.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+
+    /// The checkpoint.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        let mut law = LawState::default();
+        self.law.iter().for_each(|(name, value)| law.set(name, *value));
+        Checkpoint {
+            rounds: self.rounds,
+            output: self.output_tokens.map(Tokens::new),
+            effort: self.effort.as_deref().map(Effort::new),
+            tokens: Tokens::new(self.all_tokens),
+            cost: MicroUsd::new(self.cost_micro_usd),
+            law,
+        }
+    }
+}
