@@ -385,8 +385,16 @@ mod tests {
                 let live = || all[mark.1..].iter().filter(|report| report.0 >= cutoff);
                 let want = sums(live().filter(|report| report.2).count() as u64, live().map(|report| report.1).sum());
                 prop_assert_eq!(meter.window(at(cutoff), mark.0), want);
-                meter.release(at(cutoff), mark.0);
+                prop_assert_eq!(meter.read(at(cutoff), mark.0), want);
                 prop_assert_eq!(meter.window(at(cutoff), mark.0), want);
+                if meter.released == 0 {
+                    // nothing is gone yet, so that a longer window can still be read
+                    let longer = cutoff.saturating_sub(over / 2);
+                    let live = all.iter().filter(|report| report.0 >= longer);
+                    let output = live.clone().map(|report| report.1).sum();
+                    let want = sums(live.filter(|report| report.2).count() as u64, output);
+                    prop_assert_eq!(meter.window(at(longer), Mark::default()), want);
+                }
             }
         }
     }
