@@ -217,8 +217,13 @@ mod tests {
         let on = tally.summary(Metric::OnRung, 0.95).unwrap();
         assert_eq!((on.n, tally.runs()), (2, 3));
         assert!((on.mean - 0.6).abs() < 1e-12);
-        // t(.975, 1) sqrt(.02 / 2)
-        assert!((on.interval.unwrap().hi - 0.6 - 1.270_620_473_617).abs() < 1e-9);
+        // the interval of t(.975, 1) sqrt(.02 / 2) = 1.27 to both sides says more than a share can be, and is held
+        assert_eq!(on.interval, Some(Interval { lo: 0.0, hi: 1.0 }));
+        let mut moved = [RunScore::empty(), RunScore::empty()];
+        moved[0].set(Metric::Moves, 50_500_000);
+        moved[1].set(Metric::Moves, 50_700_000);
+        let moves = of(&moved).summary(Metric::Moves, 0.95).unwrap();
+        assert!((moves.interval.unwrap().hi - 50.6 - 1.270_620_473_617).abs() < 1e-9);
         assert_eq!(tally.summary(Metric::Bias, 0.95), None);
         let settled = tally.summary(Metric::Settled, 0.95).unwrap();
         assert_eq!(settled.interval, wilson(2, 3, 0.95));

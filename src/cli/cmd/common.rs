@@ -67,7 +67,8 @@ pub fn advise(scenario: &Scenario, juices: &[Target]) {
 /// # Errors
 /// A file that cannot be written, or a picture too large for a PNG.
 pub fn picture(folder: &Folder, name: &str, svg: &str, data: &impl serde::Serialize) -> Outcome<()> {
-    let json = serde_json::to_vec_pretty(data).map_err(Failure::internal)?;
+    let mut json = serde_json::to_vec_pretty(data).map_err(Failure::internal)?;
+    json.push(b'\n');
     folder.write(&format!("{name}.json"), |out| out.write_all(&json))?;
     folder.write(&format!("{name}.svg"), |out| out.write_all(svg.as_bytes()))?;
     let bytes = png(svg).map_err(|error| Failure::usage(error).while_(format!("cannot make {name}.png")))?;
