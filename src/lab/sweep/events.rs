@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::tables::{Governed, seen};
-use crate::engine::{Checkpoint, Governor, Ladder, Law, Limits, Machine, NoTrace, Plan, Rung, Tokens, TraceSink};
+use crate::engine::{Checkpoint, Governor, Ladder, Law, Limits, Machine, NoTrace, Plan, Rung, Tokens};
 use crate::lab::runlog::RunLog;
 use crate::sim::{Accounting, Luck, World};
 
@@ -16,24 +16,11 @@ pub(super) fn run<L: Law>(
     law: L,
     log: &mut RunLog,
 ) {
-    trace(luck, ladder, accounting, cell, law, log, &mut NoTrace);
-}
-
-/// The same, and tells a trace of it.
-pub(super) fn trace<L: Law>(
-    luck: &mut Luck<'_>,
-    ladder: &Ladder,
-    accounting: Accounting,
-    cell: &Governed<'_>,
-    law: L,
-    log: &mut RunLog,
-    sink: &mut impl TraceSink,
-) {
     let rounds = u32::try_from(luck.rounds()).unwrap_or(u32::MAX);
     let mut machine = machine(ladder, cell, law, rounds);
     log.begin(rounds, cell.budget.map(Tokens::count));
     let (mut ended, mut pinned) = (0, false);
-    World::new(luck, accounting).run(&mut machine, sink, |facts| {
+    World::new(luck, accounting).run(&mut machine, &mut NoTrace, |facts| {
         log.pinned += u32::from(pinned);
         pinned = facts.verdict.pinned;
         let mean = facts.verdict.decision.evidence.mean;
