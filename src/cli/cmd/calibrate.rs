@@ -1,23 +1,18 @@
 //! `flyball calibrate`: logs of real agents in, a scenario out.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::agents::{Health, Log, LogReader, join};
+use crate::agents::{Log, join};
 use crate::cli::args::Calibrate;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
-use crate::cli::output::{self, warn};
+use crate::cli::{logs, output};
 use crate::lab::fit::calls::Group;
 use crate::lab::fit::ladder::Origin;
 use crate::lab::fit::{Calibration, FitError, Options, calibrate};
 use crate::lab::scenario::Scenario;
-
-/// The deepest folder that is looked into.
-const MAX_DEPTH: usize = 32;
 
 /// Makes a scenario.
 ///
@@ -26,10 +21,9 @@ const MAX_DEPTH: usize = 32;
 pub fn run(args: &Calibrate) -> Outcome {
     let to_stdout = args.output == Path::new("-");
     let name = scenario_name(args, to_stdout)?;
-    let files = files(&args.logs)?;
-    let logs = read_all(&files)?;
+    let logs = logs::load(&args.logs)?;
     let joined = join(&logs);
-    odd(&joined.health);
+    logs::warn_of(&joined.health);
     let options = Options { model: args.model.clone(), efforts: args.effort.clone(), name, source: source(&logs) };
     let calibration = calibrate(&joined.turns, &options).map_err(unfit)?;
     let text = calibration.to_toml();
@@ -63,94 +57,6 @@ fn scenario_name(args: &Calibrate, to_stdout: bool) -> Outcome<Option<String>> {
         return Err(Failure::said(format!("cannot write {}: there is no such folder", args.output.display())));
     }
     args.output.file_stem().and_then(|stem| stem.to_str()).map(|stem| Some(stem.to_owned())).ok_or_else(wrong)
-}
-
-/// All files that are named, and all `*.jsonl` in folders that are, in order of name.
-fn files(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for path in named {
-        if path.is_dir() {
-            let before = found.len();
-            search(path, MAX_DEPTH, &mut found)?;
-            if found.len() == before {
-                warn(&format!("{}: there is no *.jsonl in this folder", path.display()));
-            }
-        } else {
-            found.push(path.clone());
-        }
-    }
-    found.sort();
-    found.dedup();
-    Ok(found)
-}
-
-fn search(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome<()> {
-    let unreadable = |error| Failure::usage(error).while_(format!("cannot read the folder {}", folder.display()));
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
-        if kind.is_dir() && depth > 0 {
-            search(&path, depth - 1, found)?;
-        } else if !kind.is_dir() && path.extension().is_some_and(|ending| ending == "jsonl") {
-            found.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// Reads all files: those that are no log of a known kind are told, and are a failure where nothing else is left.
-fn read_all(files: &[PathBuf]) -> Outcome<Vec<Log>> {
-    let (mut logs, mut faults) = (Vec::new(), Vec::new());
-    for file in files {
-        match read(file) {
-            Ok(log) => {
-                let half = log.health.half_last > 0;
-                if half {
-                    warn(&format!("{}: its last line is cut off, and was left out", file.display()));
-                }
-                if log.turns.is_empty() {
-                    faults.push(format!("{}: there is no call to a model in it", file.display()));
-                } else {
-                    logs.push(log);
-                }
-            }
-            Err(why) => faults.push(format!("{}: {why}", file.display())),
-        }
-    }
-    if logs.is_empty() {
-        let what = if faults.is_empty() { "there is no log".to_owned() } else { faults.join("\n  ") };
-        let hint = "name session files of Claude Code (~/.claude/projects) or rollouts of Codex (~/.codex/sessions)";
-        return Err(Failure::said(what).while_("cannot use these logs").hint(hint));
-    }
-    faults.iter().for_each(|fault| warn(fault));
-    Ok(logs)
-}
-
-fn read(file: &Path) -> Result<Log, String> {
-    let mut source = File::open(file).map_err(|error| error.to_string())?;
-    let (mut reader, mut piece) = (LogReader::new(), vec![0; 1 << 16]);
-    loop {
-        match source.read(&mut piece).map_err(|error| error.to_string())? {
-            0 => return reader.finish().map_err(|error| error.to_string()),
-            read => reader.push(&piece[..read]),
-        }
-    }
-}
-
-/// Says what was odd, in one line.
-fn odd(health: &Health) {
-    let counts = [
-        (health.lost_lines(), "unreadable lines"),
-        (health.unknown_types, "lines of unknown type"),
-        (health.placeholders, "calls without a final count"),
-        (health.bad_numbers, "numbers that cannot be"),
-        (health.bad_times, "calls without a time"),
-        (health.duplicates, "calls met twice and counted once"),
-    ];
-    let odd: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    if !odd.is_empty() {
-        warn(&odd.join(", "));
-    }
 }
 
 fn source(logs: &[Log]) -> String {
