@@ -5,24 +5,31 @@
 
 use serde_json::Value;
 
-use super::json::text;
-
 /// A format that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// A session file of Claude Code.
+    /// A session file of Claude Code, or of one of its subagents.
     ClaudeSession,
+    /// What `claude -p --output-format stream-json` (or `json`) prints.
+    ClaudeStream,
     /// A rollout file of Codex.
     CodexRollout,
+    /// What `codex exec --json` prints.
+    CodexExec,
 }
 
 impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::ClaudeSession, Self::ClaudeStream, Self::CodexRollout, Self::CodexExec];
+
     /// The stable name of the format.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::ClaudeSession => super::claude::SOURCE,
-            Self::CodexRollout => super::codex::SOURCE,
+            Self::ClaudeSession => "claude-code-session",
+            Self::ClaudeStream => "claude-code-stream-json",
+            Self::CodexRollout => "codex-rollout",
+            Self::CodexExec => "codex-exec",
         }
     }
 }
@@ -30,11 +37,7 @@ impl Format {
 /// A log that is known and not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OtherLog {
-    /// What `claude -p --output-format stream-json` prints.
-    ClaudeStream,
-    /// What `codex exec --json` prints.
-    CodexExec,
-    /// A session file of pi.
+    /// A session file of pi, or what it prints.
     Pi,
     /// An event log of the Copilot CLI.
     Copilot,
@@ -44,6 +47,8 @@ pub enum OtherLog {
     OpencodeRun,
     /// The compact transcript of Entire.
     EntireTranscript,
+    /// A log or output of the Qwen CLI, which looks like Claude's.
+    Qwen,
 }
 
 impl OtherLog {
@@ -51,17 +56,12 @@ impl OtherLog {
     #[must_use]
     pub const fn what(self) -> &'static str {
         match self {
-            Self::ClaudeStream => {
-                "the stream-json output of claude -p, whose counts per call are start values; its session file has the real ones"
-            }
-            Self::CodexExec => {
-                "the output of codex exec --json, which has no counts per call; its rollout file has them"
-            }
-            Self::Pi => "a session file of pi",
+            Self::Pi => "a session of pi",
             Self::Copilot => "an event log of the Copilot CLI",
             Self::OpencodeExport => "a session export of opencode",
             Self::OpencodeRun => "the output of opencode run",
             Self::EntireTranscript => "a compact transcript of Entire; the full.jsonl beside it is the agent's own log",
+            Self::Qwen => "a log of the Qwen CLI, which looks like Claude's and counts by block instead of by message",
         }
     }
 }
@@ -87,16 +87,24 @@ pub enum Seen {
 #[must_use]
 pub fn look(line: &Value) -> Seen {
     let has = |key: &str| line.get(key).is_some();
+    let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or("");
+    let kind = text("type");
     if line.get("info").is_some_and(Value::is_object) && line.get("messages").is_some_and(Value::is_array) {
         return Seen::Other(OtherLog::OpencodeExport);
     }
-    let Some(kind) = text(line, "type") else { return Seen::Nothing };
-    if has("v") && has("agent") && has("cli_version") {
+    if has("total_cost_usd") && has("session_id") && has("modelUsage") {
+        return Seen::Format(Format::ClaudeStream);
+    }
+    if kind.is_empty() {
+        Seen::Nothing
+    } else if has("v") && has("agent") && has("cli_version") {
         Seen::Other(OtherLog::EntireTranscript)
+    } else if has("qwen_code_version") || line.pointer("/message/parts").is_some() && has("parentUuid") {
+        Seen::Other(OtherLog::Qwen)
     } else if has("payload") && has("timestamp") {
         Seen::Format(Format::CodexRollout)
     } else if has("session_id") && CLAUDE_STREAM.contains(&kind) {
-        Seen::Other(OtherLog::ClaudeStream)
+        Seen::Format(Format::ClaudeStream)
     } else if has("sessionId") || has("parentUuid") {
         Seen::Format(Format::ClaudeSession)
     } else if kind == "session" && has("id") && has("cwd") {
@@ -106,15 +114,22 @@ pub fn look(line: &Value) -> Seen {
     } else if has("sessionID") {
         Seen::Other(OtherLog::OpencodeRun)
     } else if CODEX_EXEC.contains(&kind) {
-        Seen::Other(OtherLog::CodexExec)
+        Seen::Format(Format::CodexExec)
     } else {
         Seen::Nothing
     }
 }
 
 const CLAUDE_STREAM: [&str; 6] = ["system", "assistant", "user", "result", "rate_limit_event", "stream_event"];
-const CODEX_EXEC: [&str; 6] =
-    ["thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.completed"];
+const CODEX_EXEC: [&str; 7] = [
+    "thread.started",
+    "turn.started",
+    "turn.completed",
+    "turn.failed",
+    "item.started",
+    "item.updated",
+    "item.completed",
+];
 
 #[cfg(test)]
 mod tests {
@@ -127,11 +142,11 @@ mod tests {
         for (line, seen) in [
             (json!({"type": "mode", "mode": "normal", "sessionId": "s"}), claude),
             (json!({"type": "assistant", "sessionId": "s", "message": {}}), claude),
-            (json!({"type": "assistant", "session_id": "s", "message": {}}), Seen::Other(OtherLog::ClaudeStream)),
-            (json!({"type": "result", "session_id": "s", "usage": {}}), Seen::Other(OtherLog::ClaudeStream)),
-            (json!({"type": "system", "subtype": "init", "session_id": "s"}), Seen::Other(OtherLog::ClaudeStream)),
+            (json!({"type": "assistant", "session_id": "s", "message": {}}), Seen::Format(Format::ClaudeStream)),
+            (json!({"type": "result", "session_id": "s", "usage": {}}), Seen::Format(Format::ClaudeStream)),
+            (json!({"type": "system", "subtype": "init", "session_id": "s"}), Seen::Format(Format::ClaudeStream)),
             (json!({"timestamp": "t", "type": "event_msg", "payload": {}}), Seen::Format(Format::CodexRollout)),
-            (json!({"type": "thread.started", "thread_id": "t"}), Seen::Other(OtherLog::CodexExec)),
+            (json!({"type": "thread.started", "thread_id": "t"}), Seen::Format(Format::CodexExec)),
             (json!({"type": "session", "id": "i", "cwd": "/", "provider": "p"}), Seen::Other(OtherLog::Pi)),
             (json!({"type": "session.start", "data": {"sessionId": "s"}, "id": "i"}), Seen::Other(OtherLog::Copilot)),
             (json!({"info": {}, "messages": []}), Seen::Other(OtherLog::OpencodeExport)),

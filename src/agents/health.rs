@@ -28,8 +28,16 @@ pub struct Health {
     pub placeholders: u64,
     /// Messages that the program made up itself: no call to a model.
     pub synthetic: u64,
-    /// Failed requests that the log tells of.
+    /// Failed requests and runs that the log tells of.
     pub errors: u64,
+    /// The first few kinds of those, and how often each came.
+    pub error_kinds: BTreeMap<String, u64>,
+    /// Times that the program made room by summing its history up.
+    pub compactions: u64,
+    /// Running totals that fell: a process began anew, or a total was lowered.
+    pub falls: u64,
+    /// Output tokens counted call by call beyond what was stated in sum for them.
+    pub surplus: u64,
     /// Lines that repeat usage already told within one file.
     pub repeats: u64,
     /// Calls that another file, or an earlier copy, had already told.
@@ -51,11 +59,13 @@ impl Health {
     /// Counts a line of unknown type.
     pub fn unknown(&mut self, name: &str) {
         self.unknown_types += 1;
-        if let Some(times) = self.unknown_names.get_mut(name) {
-            *times += 1;
-        } else if self.unknown_names.len() < NAMES_KEPT && name.len() <= 100 {
-            self.unknown_names.insert(name.to_owned(), 1);
-        }
+        add(&mut self.unknown_names, name, 1);
+    }
+
+    /// Counts a failure of this kind.
+    pub fn error(&mut self, kind: &str) {
+        self.errors += 1;
+        add(&mut self.error_kinds, if kind.is_empty() { "unknown" } else { kind }, 1);
     }
 
     /// Adds the counts of another log.
@@ -66,11 +76,15 @@ impl Health {
         self.too_long += other.too_long;
         self.not_utf8 += other.not_utf8;
         self.unknown_types += other.unknown_types;
-        for (name, times) in &other.unknown_names {
-            if self.unknown_names.len() < NAMES_KEPT || self.unknown_names.contains_key(name) {
-                *self.unknown_names.entry(name.clone()).or_default() += times;
-            }
+        for (name, &times) in &other.unknown_names {
+            add(&mut self.unknown_names, name, times);
         }
+        for (name, &times) in &other.error_kinds {
+            add(&mut self.error_kinds, name, times);
+        }
+        self.compactions += other.compactions;
+        self.falls += other.falls;
+        self.surplus += other.surplus;
         self.placeholders += other.placeholders;
         self.synthetic += other.synthetic;
         self.errors += other.errors;
@@ -84,6 +98,15 @@ impl Health {
     #[must_use]
     pub const fn lost_lines(&self) -> u64 {
         self.unreadable + self.half_last + self.too_long + self.not_utf8
+    }
+}
+
+/// Counts under a name, as long as there is room for names; a name of a line's length is none.
+fn add(names: &mut BTreeMap<String, u64>, name: &str, times: u64) {
+    if let Some(count) = names.get_mut(name) {
+        *count += times;
+    } else if names.len() < NAMES_KEPT && name.len() <= 100 {
+        names.insert(name.to_owned(), times);
     }
 }
 

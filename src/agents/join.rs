@@ -1,10 +1,13 @@
 //! Several logs put together, each call once.
 //!
 //! The same session is stored many times, each copy longer; forks and resumed sessions copy their history under a session
-//! of their own. Claude's calls are known again by message id, Codex's by the running totals within a family of
-//! sessions (those that name each other as ancestors). Of several copies the call's session is the one that did not fork and has
-//! the longest history, so that a history stays in one piece; among copies of that session the best
-//! count stands: known before unknown, then the larger. The order in which logs are given makes no difference.
+//! of their own; what a run printed and what it wrote to disk tell the same calls. Calls are known again by message id, Codex's older ones by the
+//! running totals within a family of sessions (those that name each other as ancestors). Of several copies the call's session is the one that
+//! did not fork and has the longest history, so that a history stays in one piece; among copies of that session the best
+//! count stands: known before estimated before unknown, then the larger; what it lacks (effort, start, model) the others lend. The order in which logs are given makes no difference.
+//!
+//! Tokens that a log states in sum without a call are dropped where another log has the calls of the same session. A thread that was resumed states its sum from
+//! the thread's beginning: what an earlier log of the thread had stated is taken off.
 //!
 //! It is not settlement: no total is laid onto turns here.
 
@@ -12,69 +15,101 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Health;
-use super::log::{Log, LogTurn, TurnKey};
-use crate::engine::{Grade, Timestamp, TurnRecord};
+use super::log::{Coverage, Log, LogTurn, TurnKey};
+use super::{Format, Health};
+use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
 
 /// All calls of several logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
-    /// Each call once, session after session by first call, in time within each; `round` numbers the sessions from 1.
+    /// Each record once, session after session by first call, in time within each; `round` numbers the sessions from 1.
     pub turns: Vec<TurnRecord>,
     /// How many sessions they belong to.
     pub sessions: u64,
+    /// What was stated in sum, and how much of it call by call: of the logs as they are, copies included.
+    pub stated: Option<Coverage>,
+    /// Results of whole runs, each once.
+    pub results: u64,
+    /// What the programs say it cost, where they do.
+    pub cost: Option<MicroUsd>,
     /// The counts of all logs, with the calls met again in `duplicates`.
     pub health: Health,
 }
 
 type Session = Option<Arc<str>>;
 
+/// Within what a key means something.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    Everywhere,
+    Family(Arc<str>),
+    Session(Arc<str>),
+    File(usize),
+}
+
 /// Puts logs together.
 #[must_use]
 pub fn join(logs: &[Log]) -> Joined {
     let families = families(logs);
-    // A message is known everywhere; totals mean something within a family of sessions only.
-    let known = |turn: &'_ LogTurn| -> Option<Arc<str>> {
-        let session = turn.record.session.as_ref()?;
-        match turn.key {
-            TurnKey::Message(_) => None,
-            TurnKey::Totals(_) => Some(families.get(session).map_or_else(|| Arc::clone(session), Arc::clone)),
-        }
-    };
     let mut joined = Joined::default();
     let mut histories: BTreeMap<&Session, BTreeSet<&TurnKey>> = BTreeMap::new();
     for log in logs {
         joined.health.absorb(&log.health);
+        if let Some(stated) = log.stated {
+            joined.stated = Some(joined.stated.unwrap_or_default().plus(stated));
+        }
         for turn in &log.turns {
             histories.entry(&turn.record.session).or_default().insert(&turn.key);
         }
     }
-    let mut best: BTreeMap<(Option<Arc<str>>, &TurnKey), Copied<'_>> = BTreeMap::new();
-    for log in logs {
+    let sums = Sums::of(logs);
+    let mut copies: BTreeMap<(Scope, &TurnKey), Vec<Copied<'_>>> = BTreeMap::new();
+    for (file, log) in logs.iter().enumerate() {
         for (place, turn) in log.turns.iter().enumerate() {
-            let history = histories.get(&turn.record.session).map_or(0, BTreeSet::len);
-            let copy = Copied { forked: log.forked, history, place, turn };
-            match best.entry((known(turn), &turn.key)) {
-                std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert(copy);
-                }
-                std::collections::btree_map::Entry::Occupied(mut taken) => {
-                    joined.health.duplicates += 1;
-                    if copy.rank() < taken.get().rank() {
-                        taken.insert(copy);
-                    }
-                }
+            if !turn.record.counts_as_turn && sums.told_by_calls(log, turn) {
+                joined.health.duplicates += 1;
+                continue;
             }
+            let history = histories.get(&turn.record.session).map_or(0, BTreeSet::len);
+            let copy = Copied { forked: log.forked, history, file, place, turn };
+            copies.entry((scope(turn, &families, file), &turn.key)).or_default().push(copy);
         }
     }
-    order(best.into_values().collect(), &mut joined);
+    let mut best = Vec::with_capacity(copies.len());
+    for mut same in copies.into_values() {
+        joined.health.duplicates += u64::try_from(same.len() - 1).unwrap_or(u64::MAX);
+        same.sort_by(|a, b| a.rank().cmp(&b.rank()));
+        let mut record = same[0].turn.record.clone();
+        same[1..].iter().for_each(|other| lend(&mut record, &other.turn.record));
+        record.output = record.output.minus(sums.before(&logs[same[0].file], same[0].place));
+        if record.counts_as_turn || !record.is_nothing() {
+            best.push((same[0], record));
+        }
+    }
+    order(best, &mut joined);
+    (joined.results, joined.cost) = closings(logs);
+    if joined.cost.is_none() {
+        joined.cost = joined.turns.iter().filter_map(|turn| turn.cost).reduce(MicroUsd::plus);
+    }
     joined
+}
+
+fn scope(turn: &LogTurn, families: &BTreeMap<Arc<str>, Arc<str>>, file: usize) -> Scope {
+    match (&turn.key, &turn.record.session) {
+        (TurnKey::Message(_), _) => Scope::Everywhere,
+        (TurnKey::Totals(_) | TurnKey::Place { .. }, None) => Scope::File(file),
+        (TurnKey::Totals(_), Some(session)) => {
+            Scope::Family(families.get(session).map_or_else(|| Arc::clone(session), Arc::clone))
+        }
+        (TurnKey::Place { .. }, Some(session)) => Scope::Session(Arc::clone(session)),
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Copied<'a> {
     forked: bool,
     history: usize,
+    file: usize,
     place: usize,
     turn: &'a LogTurn,
 }
@@ -84,16 +119,21 @@ impl<'a> Copied<'a> {
     #[expect(clippy::type_complexity, reason = "a key for sorting that nobody else sees")]
     fn rank(
         &self,
-    ) -> (bool, Reverse<usize>, &'a Session, bool, Reverse<u64>, Reverse<Timestamp>, Option<Timestamp>, usize) {
+    ) -> (bool, Reverse<usize>, &'a Session, u8, Reverse<u64>, bool, Reverse<Timestamp>, Option<Timestamp>, usize) {
         let record = &self.turn.record;
-        let unknown = record.grade == Grade::Unknown;
+        let doubt = match record.grade {
+            Grade::Known => 0,
+            Grade::Estimated => 1,
+            Grade::Unknown => 2,
+        };
         let output = Reverse(record.output.count());
         (
             self.forked,
             Reverse(self.history),
             &record.session,
-            unknown,
+            doubt,
             output,
+            record.start.is_none(),
             Reverse(record.end),
             record.start,
             self.place,
@@ -101,27 +141,129 @@ impl<'a> Copied<'a> {
     }
 }
 
-fn order(mut copies: Vec<Copied<'_>>, joined: &mut Joined) {
-    let mut first: BTreeMap<&Session, Timestamp> = BTreeMap::new();
-    for copy in &copies {
-        let record = &copy.turn.record;
-        let earliest = first.entry(&record.session).or_insert(record.end);
+/// Fills what a record lacks from a copy of it.
+fn lend(record: &mut TurnRecord, other: &TurnRecord) {
+    fn fill<T: Clone>(own: &mut Option<T>, other: Option<&T>) {
+        if own.is_none() {
+            *own = other.cloned();
+        }
+    }
+    fill(&mut record.model, other.model.as_ref());
+    fill(&mut record.effort_confirmed, other.effort_confirmed.as_ref());
+    fill(&mut record.effort_asked, other.effort_asked.as_ref());
+    fill(&mut record.start, other.start.as_ref().filter(|&&start| start <= record.end));
+    fill(&mut record.input, other.input.as_ref());
+    fill(&mut record.cache_read, other.cache_read.as_ref());
+    fill(&mut record.cache_write, other.cache_write.as_ref());
+    fill(&mut record.reasoning, other.reasoning.as_ref());
+    fill(&mut record.cost, other.cost.as_ref());
+}
+
+/// What logs state in sum without a call.
+struct Sums<'a> {
+    /// Sessions of which some log has the calls.
+    called: BTreeSet<&'a Arc<str>>,
+    /// By session, the running totals stated without a call.
+    threads: BTreeMap<&'a Arc<str>, Vec<[u64; 5]>>,
+}
+
+impl<'a> Sums<'a> {
+    fn of(logs: &'a [Log]) -> Self {
+        let mut sums = Self { called: BTreeSet::new(), threads: BTreeMap::new() };
+        for log in logs {
+            for turn in &log.turns {
+                let Some(session) = &turn.record.session else { continue };
+                match turn.key {
+                    _ if turn.record.counts_as_turn => {
+                        sums.called.insert(session);
+                    }
+                    TurnKey::Totals(totals) => sums.threads.entry(session).or_default().push(totals),
+                    TurnKey::Message(_) | TurnKey::Place { .. } => {}
+                }
+            }
+        }
+        sums
+    }
+
+    /// The log has no call of this session, and another log has.
+    fn told_by_calls(&self, log: &Log, turn: &LogTurn) -> bool {
+        let session = &turn.record.session;
+        session.as_ref().is_some_and(|session| self.called.contains(session))
+            && !log.calls().any(|call| call.record.session == *session)
+    }
+
+    /// What other logs of the thread had already stated when this one began: the largest of their totals that its first lies beyond.
+    fn before(&self, log: &Log, place: usize) -> Tokens {
+        let turn = &log.turns[place];
+        let (TurnKey::Totals(first), false, Some(session)) =
+            (&turn.key, turn.record.counts_as_turn, &turn.record.session)
+        else {
+            return Tokens::ZERO;
+        };
+        let begins =
+            log.format == Format::CodexExec && log.turns[..place].iter().all(|other| other.record.counts_as_turn);
+        if !begins {
+            return Tokens::ZERO;
+        }
+        let beyond = |totals: &[u64; 5]| totals != first && totals.iter().zip(first).all(|(own, first)| own <= first);
+        let others = self.threads.get(session).into_iter().flatten();
+        let most = others.filter(|totals| beyond(totals)).map(|totals| totals[2]).max();
+        Tokens::new(most.unwrap_or(0))
+    }
+}
+
+fn order(mut copies: Vec<(Copied<'_>, TurnRecord)>, joined: &mut Joined) {
+    let mut first: BTreeMap<Session, Timestamp> = BTreeMap::new();
+    for (_, record) in &copies {
+        let earliest = first.entry(record.session.clone()).or_insert(record.end);
         *earliest = record.end.min(*earliest);
     }
-    copies.sort_by_key(|copy| {
-        let record = &copy.turn.record;
-        (first.get(&record.session).copied(), &record.session, record.end, copy.place, &copy.turn.key)
+    copies.sort_by(|(a, one), (b, two)| {
+        let session = |record: &TurnRecord| first.get(&record.session).copied();
+        (session(one), &one.session, one.end, a.place, &a.turn.key).cmp(&(
+            session(two),
+            &two.session,
+            two.end,
+            b.place,
+            &b.turn.key,
+        ))
     });
-    let mut session: Option<&Session> = None;
-    for copy in copies {
-        if session != Some(&copy.turn.record.session) {
-            session = Some(&copy.turn.record.session);
+    let mut session: Option<Session> = None;
+    for (_, mut record) in copies {
+        if session.as_ref() != Some(&record.session) {
+            session = Some(record.session.clone());
             joined.sessions += 1;
         }
-        let mut record = copy.turn.record.clone();
         record.round = joined.sessions;
         joined.turns.push(record);
     }
+}
+
+/// Results of whole runs, and what they cost: each statement once, by its id.
+///
+/// A session's own note of its cost and the results of its runs tell the same money: the larger stands.
+fn closings(logs: &[Log]) -> (u64, Option<MicroUsd>) {
+    let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
+    let mut results = 0;
+    let mut costs: BTreeMap<&Session, [MicroUsd; 2]> = BTreeMap::new();
+    for log in logs {
+        results += log.results;
+        for closing in &log.closings {
+            let note = log.format == Format::ClaudeSession;
+            if !note && closing.id.as_ref().is_some_and(|id| !seen.insert(id)) {
+                results -= 1;
+                continue;
+            }
+            let Some(cost) = closing.cost else { continue };
+            let [noted, paid] = costs.entry(&closing.session).or_default();
+            if note {
+                *noted = (*noted).max(cost);
+            } else {
+                *paid = paid.plus(cost);
+            }
+        }
+    }
+    (results, costs.into_values().map(|[noted, paid]| noted.max(paid)).reduce(MicroUsd::plus))
 }
 
 /// The name of the family of each session that has relatives: its first member.
@@ -162,7 +304,7 @@ mod tests {
 
     fn log(lineage: &[&str], forked: bool, turns: Vec<LogTurn>) -> Log {
         let lineage = lineage.iter().map(|&name| name.into()).collect();
-        Log { format: Format::ClaudeSession, lineage, forked, turns, health: Health::default() }
+        Log { lineage, forked, turns, ..Log::new(Format::ClaudeSession) }
     }
 
     fn message(session: &str, id: &str, end: u64, output: Option<u64>) -> LogTurn {

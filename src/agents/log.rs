@@ -1,27 +1,51 @@
-//! What a reader hands over: the calls of one file, each with the key by which other files know it.
+//! What a reader hands over: the calls of one file, each with the key by which other files know it, and what the file
+//! itself states in sum.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Format, Health};
-use crate::engine::TurnRecord;
+use crate::engine::{MicroUsd, Timestamp, Tokens, TurnRecord};
 
-/// By what a call is known again in another file.
+/// By what a record is known again in another file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TurnKey {
     /// The backend's id of the message.
     Message(Arc<str>),
     /// The session's running totals after the call: input, cached input, output, reasoning, all.
     Totals([u64; 5]),
+    /// A record of its own, told by its place in the file: equal in an equal file alone.
+    Place {
+        /// When it ended.
+        at: Timestamp,
+        /// The how many-eth record of the file.
+        nth: usize,
+    },
 }
 
-/// One call and its key.
+/// One record and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogTurn {
     /// By what it is known again.
     pub key: TurnKey,
-    /// The call. Its `round` is 1 until [`join`](super::join()) numbers the sessions.
+    /// The call, or a settle-up: tokens that the file states and lays to no call. Its `round` is 1 until
+    /// [`join`](super::join()) numbers the sessions.
     pub record: TurnRecord,
+}
+
+/// What a program said at the end of a run, or of a stretch of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Closing {
+    /// By what the same statement is known again: its own id, or the session's.
+    pub id: Option<Arc<str>>,
+    /// The session.
+    pub session: Option<Arc<str>>,
+    /// Whether the program said that it went well.
+    pub ok: Option<bool>,
+    /// Output tokens that it states for this stretch alone.
+    pub output: Option<Tokens>,
+    /// What it says that this stretch cost.
+    pub cost: Option<MicroUsd>,
 }
 
 /// One file, read.
@@ -29,12 +53,67 @@ pub struct LogTurn {
 pub struct Log {
     /// Which program wrote it.
     pub format: Format,
+    /// The versions of that program that the file names.
+    pub versions: BTreeSet<Arc<str>>,
     /// All sessions that it names as its own or as its ancestors.
     pub lineage: BTreeSet<Arc<str>>,
     /// It says that it continues another session's history, which it may have copied with new times.
     pub forked: bool,
-    /// Its calls, in the order of the file.
+    /// Its records, in the order of the file.
     pub turns: Vec<LogTurn>,
+    /// What the program said at the ends of its runs.
+    pub closings: Vec<Closing>,
+    /// How many of them are results of a whole run.
+    pub results: u64,
+    /// Output tokens that closing statements give, and how many of them the calls accounted for by themselves.
+    pub stated: Option<Coverage>,
     /// What was odd.
     pub health: Health,
+}
+
+/// How much of what was stated in sum was also counted call by call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Output tokens of known calls.
+    pub counted: Tokens,
+    /// Output tokens stated in sum for the same stretches.
+    pub stated: Tokens,
+}
+
+impl Coverage {
+    /// Both figures, added.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self { counted: self.counted.plus(other.counted), stated: self.stated.plus(other.stated) }
+    }
+
+    /// Counted over stated, in parts per million, at most a million; all of it where nothing was stated.
+    #[must_use]
+    pub fn ppm(self) -> u64 {
+        let (counted, stated) = (u128::from(self.counted.count()), u128::from(self.stated.count()));
+        if stated == 0 { 1_000_000 } else { u64::try_from(counted.min(stated) * 1_000_000 / stated).unwrap_or(0) }
+    }
+}
+
+impl Log {
+    /// A log of nothing.
+    #[must_use]
+    pub fn new(format: Format) -> Self {
+        Self {
+            format,
+            versions: BTreeSet::new(),
+            lineage: BTreeSet::new(),
+            forked: false,
+            turns: Vec::new(),
+            closings: Vec::new(),
+            results: 0,
+            stated: None,
+            health: Health::default(),
+        }
+    }
+
+    /// The calls to a model, without settle-ups.
+    pub fn calls(&self) -> impl Iterator<Item = &LogTurn> {
+        self.turns.iter().filter(|turn| turn.record.counts_as_turn)
+    }
 }

@@ -9,30 +9,33 @@
 //! |---|---|
 //! | [`lines`] | bytes to lines: bounded, never fatal |
 //! | [`detect`] | which program wrote this |
-//! | [`claude`] | Claude Code session files |
-//! | [`codex`] | Codex rollout files |
+//! | [`loose`], [`time`] | JSON and moments, taken where they are plausible |
+//! | [`claude`], [`codex`] | what each program's lines say |
+//! | [`book`], [`counter`] | each call once, its grade, totals settled: one place for all formats |
 //! | [`mod@join`] | several logs, each call once |
 //! | [`health`] | what was odd, counted |
-//! | [`json`] | numbers and times that are trusted only where they are plausible |
 //!
 //! Units: output, input and cache in tokens as the backend states them. The run epoch of a log is 1970-01-01 UTC, so a
 //! [`Timestamp`](crate::engine::Timestamp) from here holds milliseconds of Unix time.
 //!
-//! It is not the live reading of an agent's standard output, and it does not read the logs of other programs: those are
-//! recognised and named ([`detect::Seen::Other`]).
+//! It follows no file and no pipe, and it does not read the logs of other programs: those are recognised and named
+//! ([`detect::Seen::Other`]).
 
+pub mod book;
 pub mod claude;
 pub mod codex;
+pub mod counter;
 pub mod detect;
 pub mod health;
 pub mod join;
-pub mod json;
 pub mod lines;
 pub mod log;
+pub mod loose;
 pub mod reader;
+pub mod time;
 
 pub use detect::{Format, OtherLog, Seen};
 pub use health::Health;
 pub use join::{Joined, join};
-pub use log::{Log, LogTurn, TurnKey};
+pub use log::{Closing, Coverage, Log, LogTurn, TurnKey};
 pub use reader::{LogReader, NotRead};

@@ -49,33 +49,41 @@ impl fmt::Display for NotRead {
 
 impl core::error::Error for NotRead {}
 
-#[derive(Debug)]
-enum Inner {
-    Claude(Box<claude::Reader>),
-    Codex(Box<codex::Reader>),
+macro_rules! inner {
+    ($($format:ident: $reader:ty),+ $(,)?) => {
+        /// The reader of the format that was found.
+        #[derive(Debug)]
+        enum Inner {
+            $($format(Box<$reader>),)+
+        }
+
+        impl Inner {
+            fn new(format: Format) -> Self {
+                match format {
+                    $(Format::$format => Self::$format(Box::default()),)+
+                }
+            }
+
+            fn line(&mut self, line: &str) -> bool {
+                match self {
+                    $(Self::$format(reader) => reader.line(line),)+
+                }
+            }
+
+            fn finish(self) -> Log {
+                match self {
+                    $(Self::$format(reader) => reader.finish(),)+
+                }
+            }
+        }
+    };
 }
 
-impl Inner {
-    fn new(format: Format) -> Self {
-        match format {
-            Format::ClaudeSession => Self::Claude(Box::default()),
-            Format::CodexRollout => Self::Codex(Box::default()),
-        }
-    }
-
-    fn line(&mut self, line: &Value) {
-        match self {
-            Self::Claude(reader) => reader.line(line),
-            Self::Codex(reader) => reader.line(line),
-        }
-    }
-
-    fn finish(self) -> Log {
-        match self {
-            Self::Claude(reader) => reader.finish(),
-            Self::Codex(reader) => reader.finish(),
-        }
-    }
+inner! {
+    ClaudeSession: claude::session::Reader,
+    ClaudeStream: claude::stream::Reader,
+    CodexRollout: codex::rollout::Reader,
+    CodexExec: codex::exec::Reader,
 }
 
 /// Reads one file, whichever of the known formats it has.
@@ -83,8 +91,8 @@ impl Inner {
 /// ```
 /// use flyball::agents::{LogReader, NotRead, OtherLog};
 /// let mut reader = LogReader::new();
-/// reader.push(br#"{"type":"system","subtype":"init","session_id":"s"}"#);
-/// assert_eq!(reader.finish().unwrap_err(), NotRead::Other(OtherLog::ClaudeStream));
+/// reader.push(br#"{"v":1,"agent":"claude-code","cli_version":"0.5","type":"user"}"#);
+/// assert_eq!(reader.finish().unwrap_err(), NotRead::Other(OtherLog::EntireTranscript));
 /// ```
 #[derive(Debug, Default)]
 pub struct LogReader {
@@ -96,9 +104,7 @@ pub struct LogReader {
 struct State {
     inner: Option<Inner>,
     other: Option<OtherLog>,
-    /// Objects that came before the format was known.
-    held: Vec<Value>,
-    /// The text so far, for a document over many lines.
+    /// The text so far: lines that came before the format was known, or a document over many lines.
     text: String,
     objects: u64,
     health: Health,
@@ -151,45 +157,47 @@ impl State {
         if self.other.is_some() {
             return;
         }
-        if self.inner.is_none() && self.text.len() + text.len() < HELD_BYTES {
+        let Some(inner) = &mut self.inner else { return self.first(text, whole) };
+        if !inner.line(text) {
+            self.unreadable(whole);
+        }
+    }
+
+    const fn unreadable(&mut self, whole: bool) {
+        let place = if whole { &mut self.health.unreadable } else { &mut self.health.half_last };
+        *place += 1;
+    }
+
+    /// A line while the format is not known.
+    fn first(&mut self, text: &str, whole: bool) {
+        // Past the bound there is no use in holding on: such a file has no line of a known shape near its start.
+        let held = self.text.len() + text.len() < HELD_BYTES;
+        if held {
             self.text.push_str(text);
             self.text.push('\n');
         }
         let Some(line) = serde_json::from_str::<Value>(text).ok().filter(Value::is_object) else {
-            let place = if whole { &mut self.health.unreadable } else { &mut self.health.half_last };
-            *place += 1;
-            return;
+            return self.unreadable(whole);
         };
         self.objects += 1;
-        if let Some(inner) = &mut self.inner {
-            inner.line(&line);
-            return;
-        }
         match detect::look(&line) {
-            Seen::Format(format) => self.decide(format, &line),
+            Seen::Format(format) => self.decide(format),
             Seen::Other(other) => {
                 self.other = Some(other);
-                self.forget();
+                self.text = String::new();
             }
-            // Past the bound there is no use in holding on: such a file has no line of a known shape near its start.
-            Seen::Nothing if self.text.len() + text.len() < HELD_BYTES => self.held.push(line),
-            Seen::Nothing => self.health.unknown(super::json::text(&line, "type").unwrap_or("")),
+            Seen::Nothing if held => {}
+            Seen::Nothing => self.health.unknown(line.get("type").and_then(Value::as_str).unwrap_or("")),
         }
     }
 
-    fn decide(&mut self, format: Format, line: &Value) {
+    fn decide(&mut self, format: Format) {
         let mut inner = Inner::new(format);
-        for held in &self.held {
-            inner.line(held);
+        for held in core::mem::take(&mut self.text).lines() {
+            // what could not be read is counted already
+            let _ = inner.line(held);
         }
-        inner.line(line);
         self.inner = Some(inner);
-        self.forget();
-    }
-
-    fn forget(&mut self) {
-        self.held = Vec::new();
-        self.text = String::new();
     }
 }
 

@@ -1,70 +1,15 @@
-//! Numbers and times from JSON that are trusted only where they are plausible.
+//! Moments as logs write them: RFC 3339 with an offset, given back as milliseconds of Unix time.
 //!
-//! A count is a whole JSON number from 0 to a bound; a string, a fraction, a negative or an absurd number is none, and
-//! the caller counts it. Times are RFC 3339 with an offset, given back as milliseconds of Unix time.
+//! It knows no clock and no zone: a moment without an offset is none.
 //!
 //! Source of the civil date formula: H. Hinnant, "chrono-compatible low-level date algorithms" (`days_from_civil`).
 
-use serde_json::Value;
-
 use crate::engine::Timestamp;
-
-/// The largest plausible count of one call, in tokens: ten times the largest context window in use.
-pub const MAX_PER_CALL: u64 = 10_000_000;
-
-/// The largest plausible running total of a session, in tokens.
-pub const MAX_TOTAL: u64 = 1_000_000_000_000_000;
-
-/// A count as a log states it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
-    /// A plausible count.
-    Of(u64),
-    /// Not there, or null.
-    Absent,
-    /// There, and not to be believed.
-    Bad,
-}
-
-impl Count {
-    /// The count, where there is one to believe.
-    #[must_use]
-    pub const fn get(self) -> Option<u64> {
-        match self {
-            Self::Of(count) => Some(count),
-            Self::Absent | Self::Bad => None,
-        }
-    }
-}
-
-/// The count under `key`, at most `max`.
-#[must_use]
-pub fn count(object: &Value, key: &str, max: u64) -> Count {
-    match object.get(key) {
-        None | Some(Value::Null) => Count::Absent,
-        Some(value) => match value.as_u64() {
-            Some(count) if count <= max => Count::Of(count),
-            _ => Count::Bad,
-        },
-    }
-}
-
-/// The text under `key`, where it is text and not empty.
-#[must_use]
-pub fn text<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
-    object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
-}
-
-/// The moment under `key`.
-#[must_use]
-pub fn time(object: &Value, key: &str) -> Option<Timestamp> {
-    text(object, key).and_then(parse_time)
-}
 
 /// Reads an RFC 3339 moment, such as `2026-07-28T18:20:46.283Z`, cut to milliseconds; years 1970 to 2199.
 ///
 /// ```
-/// use flyball::agents::json::parse_time;
+/// use flyball::agents::time::parse_time;
 /// assert_eq!(parse_time("2026-07-28T18:20:46.283Z").unwrap().millis(), 1_785_262_846_283);
 /// assert_eq!(parse_time("1970-01-01T01:00:00+01:00").unwrap().millis(), 0);
 /// assert!(parse_time("yesterday").is_none());
@@ -142,7 +87,6 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
 
     #[test]
     fn times() {
@@ -168,18 +112,6 @@ mod tests {
         ] {
             assert_eq!(millis(bad), None, "{bad}");
         }
-    }
-
-    #[test]
-    fn counts_that_are_no_counts() {
-        let usage = json!({"good": 7, "text": "7", "minus": -1, "part": 7.5, "whole": 7.0, "absurd": 10_000_001, "null": null, "list": [7]});
-        assert_eq!(count(&usage, "good", MAX_PER_CALL), Count::Of(7));
-        for key in ["text", "minus", "part", "whole", "absurd", "list"] {
-            assert_eq!(count(&usage, key, MAX_PER_CALL), Count::Bad, "{key}");
-        }
-        assert_eq!(count(&usage, "null", MAX_PER_CALL), Count::Absent);
-        assert_eq!(count(&usage, "gone", MAX_PER_CALL), Count::Absent);
-        assert_eq!(count(&json!("no object"), "good", MAX_PER_CALL), Count::Absent);
     }
 
     proptest! {

@@ -1,0 +1,417 @@
+//! The book of one file: rows and totals in, each call once with its grade out.
+//!
+//! Every reader writes into a [`Book`], so that each of the ways in which programs tell the same tokens twice, late, in
+//! sum or not at all is dealt with once:
+//!
+//! * rows of one message that repeat or grow: a call is a key, and its counts are the largest of its rows;
+//! * start values: a call whose rows are none of them final is [unknown](Grade::Unknown), with an output of zero;
+//! * closing totals, of a stretch or running on ([`counter`](super::counter)): what they state beyond the known calls of their stretch
+//!   is laid onto its calls that are not known, which become estimated ([`settlement`](crate::engine::settlement)); where there is no such call it is
+//!   a record that is no turn;
+//! * numbers that cannot be: refused, counted, the call is unknown;
+//! * text and names: kept once, shared.
+//!
+//! It reads no line and knows no format. Copies in other files are [`join`](super::join())'s.
+//!
+//! Units: tokens, milliseconds of Unix time, millionths of a USD.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::counter::{Counter, Fall};
+use super::log::{Closing, Coverage, Log, LogTurn, TurnKey};
+use super::loose::{Count, MAX_PER_CALL, Price};
+use super::{Format, Health};
+use crate::engine::settlement::{Part, settle};
+use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
+
+/// What a row or a total states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Output, reasoning included.
+    pub output: Count,
+    /// Input outside the cache.
+    pub input: Count,
+    /// Read from the cache.
+    pub cache_read: Count,
+    /// Written to the cache.
+    pub cache_write: Count,
+    /// The part of the output that was reasoning.
+    pub reasoning: Count,
+    /// What it cost.
+    pub cost: Price,
+}
+
+/// By what a row's call is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key<'a> {
+    /// A message id; rows of one id are one call.
+    Message(&'a str),
+    /// Running totals after the call.
+    Totals([u64; 5]),
+    /// Nothing: the row is a call.
+    Own,
+}
+
+/// One row about a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// By what the call is known.
+    pub key: Key<'a>,
+    /// The session.
+    pub session: Option<&'a str>,
+    /// When the request was sent; the first row's stands.
+    pub start: Option<Timestamp>,
+    /// When the row's part of the answer was complete; the last row's stands.
+    pub end: Option<Timestamp>,
+    /// The model that answered.
+    pub model: Option<&'a str>,
+    /// The effort recorded.
+    pub effort: Option<&'a str>,
+    /// The counts.
+    pub usage: Usage,
+    /// The counts are final, as far as the program says.
+    pub last: bool,
+    /// A subagent's call: in totals over all, not in totals of the main chain.
+    pub side: bool,
+}
+
+/// How a closing statement counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Since the statement before.
+    Stretch,
+    /// Since the process, thread or session began; what a lower figure means.
+    Running(Fall),
+}
+
+/// A closing statement.
+#[derive(Clone, Debug)]
+pub struct Total<'a> {
+    /// The statement's own id.
+    pub id: Option<&'a str>,
+    /// The session.
+    pub session: Option<&'a str>,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// Output by model; `None` is all models together.
+    pub output: Vec<(Option<&'a str>, Count)>,
+    /// The output is that of the main chain alone.
+    pub main_only: bool,
+    /// Over what the output counts.
+    pub extent: Extent,
+    /// Cost, over the process.
+    pub cost: Price,
+    /// Whether the program said that it went well.
+    pub ok: Option<bool>,
+    /// It ends a run, and is not a note on the way.
+    pub result: bool,
+    /// By what a settle-up of it is known in other files.
+    pub key: Key<'a>,
+}
+
+#[derive(Debug)]
+struct Call {
+    key: TurnKey,
+    session: Option<Arc<str>>,
+    model: Option<Arc<str>>,
+    effort: Option<Arc<str>>,
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
+    last: bool,
+    side: bool,
+    output: Option<u64>,
+    input: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+    reasoning: Option<u64>,
+    cost: Option<MicroUsd>,
+}
+
+/// A total that waits for the file's end: later rows may still make calls known.
+#[derive(Debug)]
+struct Waiting {
+    from: usize,
+    until: usize,
+    model: Option<Arc<str>>,
+    main_only: bool,
+    output: u64,
+    session: Option<Arc<str>>,
+    time: Option<Timestamp>,
+    key: TurnKey,
+}
+
+type Counters = BTreeMap<(Option<Arc<str>>, Option<Arc<str>>), Counter>;
+
+/// The book of one file.
+#[derive(Debug, Default)]
+pub struct Book {
+    calls: Vec<Call>,
+    places: BTreeMap<Arc<str>, usize>,
+    names: BTreeSet<Arc<str>>,
+    waiting: Vec<Waiting>,
+    closings: Vec<Closing>,
+    results: u64,
+    outputs: Counters,
+    costs: BTreeMap<Option<Arc<str>>, Counter>,
+    settled_until: usize,
+    versions: BTreeSet<Arc<str>>,
+    lineage: BTreeSet<Arc<str>>,
+    forked: bool,
+    last_time: Option<Timestamp>,
+    /// What was odd so far.
+    pub health: Health,
+}
+
+impl Book {
+    /// Says that a line had this time, whatever the line was.
+    pub fn saw(&mut self, time: Option<Timestamp>) {
+        self.last_time = self.last_time.max(time);
+    }
+
+    /// Says that the program names this version of itself.
+    pub fn version(&mut self, version: Option<&str>) {
+        if let Some(version) = version
+            && !self.versions.contains(version)
+        {
+            let version = self.name(version);
+            self.versions.insert(version);
+        }
+    }
+
+    /// Says that the file belongs to this session, or to one that descends from it.
+    pub fn session(&mut self, session: Option<&str>) {
+        if let Some(session) = session
+            && !self.lineage.contains(session)
+        {
+            let session = self.name(session);
+            self.lineage.insert(session);
+        }
+    }
+
+    /// Says that the file continues the history of another session.
+    pub const fn forked(&mut self) {
+        self.forked = true;
+    }
+
+    /// Takes one row about a call.
+    pub fn row(&mut self, row: &Row<'_>) {
+        self.session(row.session);
+        let place = self.place(row);
+        let (session, model, effort) = (self.maybe(row.session), self.maybe(row.model), self.maybe(row.effort));
+        let call = &mut self.calls[place];
+        call.session = session.or(call.session.take());
+        call.model = model.or(call.model.take());
+        call.effort = effort.or(call.effort.take());
+        call.end = call.end.max(row.end);
+        call.last |= row.last;
+        call.side |= row.side;
+        let usage = &row.usage;
+        let parts = [
+            (&mut call.output, usage.output),
+            (&mut call.input, usage.input),
+            (&mut call.cache_read, usage.cache_read),
+            (&mut call.cache_write, usage.cache_write),
+            (&mut call.reasoning, usage.reasoning),
+        ];
+        for (part, stated) in parts {
+            let stated = stated.within(MAX_PER_CALL);
+            self.health.bad_numbers += u64::from(stated == Count::Bad);
+            *part = (*part).max(stated.get());
+        }
+        self.health.bad_numbers += u64::from(usage.cost == Price::Bad);
+        call.cost = call.cost.max(usage.cost.get());
+    }
+
+    /// Where the row's call stands; a new one is opened where it is new.
+    fn place(&mut self, row: &Row<'_>) -> usize {
+        let known = match row.key {
+            Key::Message(id) => self.places.get(id).copied(),
+            Key::Totals(_) | Key::Own => None,
+        };
+        if let Some(place) = known {
+            self.health.repeats += 1;
+            return place;
+        }
+        let place = self.calls.len();
+        let key = self.key(row.key, row.end, place);
+        if let TurnKey::Message(id) = &key {
+            self.places.insert(Arc::clone(id), place);
+        }
+        self.calls.push(Call {
+            key,
+            session: None,
+            model: None,
+            effort: None,
+            start: row.start,
+            end: None,
+            last: false,
+            side: false,
+            output: None,
+            input: None,
+            cache_read: None,
+            cache_write: None,
+            reasoning: None,
+            cost: None,
+        });
+        place
+    }
+
+    fn key(&self, key: Key<'_>, at: Option<Timestamp>, nth: usize) -> TurnKey {
+        match key {
+            Key::Message(id) => TurnKey::Message(id.into()),
+            Key::Totals(totals) => TurnKey::Totals(totals),
+            Key::Own => TurnKey::Place { at: at.or(self.last_time).unwrap_or(Timestamp::EPOCH), nth },
+        }
+    }
+
+    /// Takes a closing statement.
+    pub fn total(&mut self, total: &Total<'_>) {
+        self.session(total.session);
+        let session = self.maybe(total.session);
+        let (from, until) = (self.settled_until, self.calls.len());
+        let mut stated = None;
+        for &(model, output) in &total.output {
+            self.health.bad_numbers += u64::from(output == Count::Bad);
+            let Some(figure) = output.get() else { continue };
+            let model = self.maybe(model);
+            let output = match total.extent {
+                Extent::Stretch => figure,
+                Extent::Running(fall) => {
+                    let counter = self.outputs.entry((session.clone(), model.clone())).or_default();
+                    let step = counter.take(figure, fall);
+                    self.health.falls += u64::from(step.fell);
+                    step.added
+                }
+            };
+            stated = Some(stated.unwrap_or(Tokens::ZERO).plus(Tokens::new(output)));
+            let key = self.key(total.key, total.time, until + self.waiting.len());
+            let (time, session) = (total.time.or(self.last_time), session.clone());
+            self.waiting.push(Waiting { from, until, model, main_only: total.main_only, output, session, time, key });
+        }
+        if stated.is_some() {
+            self.settled_until = until;
+        }
+        self.health.bad_numbers += u64::from(total.cost == Price::Bad);
+        let cost = total.cost.get().map(|cost| {
+            let counter = self.costs.entry(session.clone()).or_default();
+            MicroUsd::new(counter.take(cost.count(), Fall::Restart).added)
+        });
+        let id = self.maybe(total.id);
+        self.results += u64::from(total.result);
+        self.closings.push(Closing { id, session, ok: total.ok, output: stated, cost });
+    }
+
+    fn maybe(&mut self, name: Option<&str>) -> Option<Arc<str>> {
+        name.map(|name| self.name(name))
+    }
+
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&name));
+        name
+    }
+
+    /// Closes the file: settles what was stated, and hands everything over.
+    #[must_use]
+    pub fn close(mut self, format: Format) -> Log {
+        let fallback = self.last_time.unwrap_or(Timestamp::EPOCH);
+        let mut turns: Vec<LogTurn> = Vec::with_capacity(self.calls.len());
+        for call in &self.calls {
+            self.health.bad_times += u64::from(call.end.is_none());
+            turns.push(LogTurn { key: call.key.clone(), record: call.record(format, fallback) });
+        }
+        let stated = self.settle(format, &mut turns, fallback);
+        let unknown = turns.iter().filter(|turn| turn.record.grade == Grade::Unknown).count();
+        self.health.placeholders += u64::try_from(unknown).unwrap_or(u64::MAX);
+        Log {
+            format,
+            versions: self.versions,
+            lineage: self.lineage,
+            forked: self.forked,
+            turns,
+            closings: self.closings,
+            results: self.results,
+            stated,
+            health: self.health,
+        }
+    }
+
+    /// Lays what is stated beyond the known calls of each stretch onto its other calls.
+    fn settle(&mut self, format: Format, turns: &mut Vec<LogTurn>, fallback: Timestamp) -> Option<Coverage> {
+        let mut coverage: Option<Coverage> = None;
+        for waiting in &self.waiting {
+            let mine = |at: &usize| {
+                let call = &self.calls[*at];
+                !(waiting.main_only && call.side) && (waiting.model.is_none() || waiting.model == call.model)
+            };
+            let places: Vec<usize> = (waiting.from..waiting.until).filter(mine).collect();
+            let known = places.iter().map(|&at| &turns[at].record).filter(|record| record.grade == Grade::Known);
+            let counted = known.fold(Tokens::ZERO, |sum, record| sum.plus(record.output));
+            let stated = Tokens::new(waiting.output);
+            coverage = Some(coverage.unwrap_or_default().plus(Coverage { counted, stated }));
+            let open: Vec<usize> = places.into_iter().filter(|&at| turns[at].record.grade != Grade::Known).collect();
+            let missing = stated.minus(counted);
+            self.health.surplus += counted.minus(stated).count();
+            let mut parts: Vec<Part> = open
+                .iter()
+                .map(|&at| Part { output: Tokens::new(self.calls[at].output.unwrap_or(0)), grade: Grade::Unknown })
+                .collect();
+            let begun = parts.iter().fold(Tokens::ZERO, |sum, part| sum.plus(part.output));
+            // start values are lower bounds; where they add up to more than is left, they are not even that
+            if begun > missing {
+                parts.iter_mut().for_each(|part| part.output = Tokens::ZERO);
+            }
+            let homeless = settle(&mut parts, missing).homeless;
+            for (&at, part) in open.iter().zip(&parts) {
+                turns[at].record.output = part.output;
+                turns[at].record.grade = Grade::Estimated;
+            }
+            if homeless > Tokens::ZERO {
+                turns.push(waiting.record(format, homeless, fallback));
+            }
+        }
+        coverage
+    }
+}
+
+impl Waiting {
+    /// Tokens that no call can take: a record that is no turn.
+    fn record(&self, format: Format, output: Tokens, fallback: Timestamp) -> LogTurn {
+        let mut record = TurnRecord::new(1, self.time.unwrap_or(fallback), output, format.name());
+        record.counts_as_turn = false;
+        record.session.clone_from(&self.session);
+        record.model.clone_from(&self.model);
+        LogTurn { key: self.key.clone(), record }
+    }
+}
+
+impl Call {
+    fn record(&self, format: Format, fallback: Timestamp) -> TurnRecord {
+        let known = self.output.filter(|_| self.last);
+        let end = self.end.unwrap_or(fallback);
+        let mut record = TurnRecord::new(1, end, Tokens::new(known.unwrap_or(0)), format.name());
+        record.grade = if known.is_some() { Grade::Known } else { Grade::Unknown };
+        record.id = match &self.key {
+            TurnKey::Message(id) => Some(Arc::clone(id)),
+            TurnKey::Totals(_) | TurnKey::Place { .. } => None,
+        };
+        record.session.clone_from(&self.session);
+        record.start = self.start.filter(|&start| self.end.is_some() && start <= end);
+        record.model.clone_from(&self.model);
+        record.effort_confirmed.clone_from(&self.effort);
+        record.input = self.input.map(Tokens::new);
+        record.cache_read = self.cache_read.map(Tokens::new);
+        record.cache_write = self.cache_write.map(Tokens::new);
+        record.reasoning = self.reasoning.map(Tokens::new);
+        record.cost = self.cost;
+        record
+    }
+}
+
+#[cfg(test)]
+#[path = "book_tests.rs"]
+mod tests;

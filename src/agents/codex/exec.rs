@@ -1,0 +1,89 @@
+//! What `codex exec --json` prints.
+//!
+//! It states no call and no model: only, when a run went well, its sum in `turn.completed` (a "turn" there is a whole run).
+//! On a resumed thread that is the thread's sum so far. So its tokens are records that are no turns, known in
+//! sum; the rollout file of the same thread has the calls, and where both are given the rollout stands. A run that failed or was killed
+//! states nothing.
+//!
+//! Source: runs of 0.171.0 against a scripted server; of the sums on resumed threads, a report on gitmoot/gitmoot (661).
+
+use super::super::book::{Book, Extent, Key, Total};
+use super::super::counter::Fall;
+use super::super::loose::{Held, Parsed, Price, Text, object, parse};
+use super::super::{Format, Log};
+use super::Usage;
+
+/// Line types that carry no usage. An `error` may be a retry that will still succeed.
+const QUIET: [&str; 4] = ["turn.started", "item.started", "item.updated", "item.completed"];
+
+object! {
+    struct Line {
+        kind: Text<'a> = "type",
+        thread: Text<'a> = "thread_id",
+        usage: Held<Usage<'a>> = "usage",
+    }
+}
+
+/// Takes the lines of one stream, in order.
+#[derive(Debug, Default)]
+pub struct Reader {
+    thread: Option<String>,
+    patched: String,
+    book: Book,
+}
+
+impl Reader {
+    /// Takes one line; says whether it could be read.
+    pub fn line(&mut self, line: &str) -> bool {
+        let mut patched = core::mem::take(&mut self.patched);
+        let read = match parse::<Line<'_>>(line, &mut patched) {
+            Parsed::Object(line, refused) => {
+                self.book.health.bad_numbers += refused;
+                self.take(&line);
+                true
+            }
+            Parsed::Unreadable => false,
+        };
+        self.patched = patched;
+        read
+    }
+
+    fn take(&mut self, line: &Line<'_>) {
+        match line.kind.word() {
+            "thread.started" => {
+                self.book.session(line.thread.get());
+                self.thread = line.thread.get().map(str::to_owned).or(self.thread.take());
+            }
+            "turn.completed" => self.ended(line.usage.0.as_ref(), true),
+            "turn.failed" => {
+                self.book.health.error("turn.failed");
+                self.ended(None, false);
+            }
+            "error" => self.book.health.error("error"),
+            quiet if QUIET.contains(&quiet) => {}
+            other => self.book.health.unknown(other),
+        }
+    }
+
+    fn ended(&mut self, usage: Option<&Usage<'_>>, ok: bool) {
+        let thread = self.thread.clone();
+        self.book.total(&Total {
+            id: None,
+            session: thread.as_deref(),
+            time: None,
+            output: usage.map(|usage| (None, usage.output)).into_iter().collect(),
+            main_only: false,
+            extent: Extent::Running(Fall::Rebase),
+            cost: Price::Absent,
+            ok: Some(ok),
+            result: true,
+            key: usage.map_or(Key::Own, |usage| Key::Totals(usage.totals())),
+        });
+    }
+
+    /// Closes the stream.
+    #[must_use]
+    pub fn finish(self) -> Log {
+        self.book.close(Format::CodexExec)
+    }
+}
