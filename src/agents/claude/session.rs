@@ -234,7 +234,7 @@ mod tests {
         error["isApiErrorMessage"] = json!(true);
         let log =
             read(&[synthetic, error, json!({"type": "system", "subtype": "api_error", "error": {"status": 529}})]);
-        assert_eq!((log.turns.len(), log.health.synthetic, log.health.errors), (0, 2, 1));
+        assert_eq!((log.turns.len(), log.health.synthetic, log.health.errors), (0, 2, 2));
     }
 
     #[test]
