@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::detect::{self, Format, OtherLog, Seen};
 use super::lines::Lines;
 use super::log::Log;
-use super::{Health, claude, codex};
+use super::{Health, claude, codex, loose};
 
 /// How much text is held while the format is not known, in bytes.
 const HELD_BYTES: usize = 4 * 1024 * 1024;
@@ -176,7 +176,7 @@ impl State {
             self.text.push_str(text);
             self.text.push('\n');
         }
-        let Some(line) = serde_json::from_str::<Value>(text).ok().filter(Value::is_object) else {
+        let Some(line) = loose::value(text) else {
             return self.unreadable(whole);
         };
         self.objects += 1;
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(say("hello\nworld"), NotRead::Unknown { lines: 2, objects: 0 });
         assert_eq!(say("{\"a\":1}\nworld\n"), NotRead::Unknown { lines: 2, objects: 1 });
         assert_eq!(say("{\n \"info\": {},\n \"messages\": [\n ]\n}\n"), NotRead::Other(OtherLog::OpencodeExport));
-        assert!(say("{\"type\":\"session\",\"id\":\"i\",\"cwd\":\"/\"}").to_string().contains("session file of pi"));
+        assert!(say("{\"type\":\"session\",\"id\":\"i\",\"cwd\":\"/\"}").to_string().contains("session of pi"));
     }
 
     #[test]
