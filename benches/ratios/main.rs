@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 
 mod agree;
+mod counted;
 mod gate;
 mod python;
 mod race;
@@ -48,6 +49,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         return Ok(ExitCode::SUCCESS);
     }
     let scenario = typical::scenario()?;
+    if counted::asked(&scenario)? {
+        return Ok(ExitCode::SUCCESS);
+    }
     let agreed = agreement(&scenario)?;
     println!("\n{}", gate::head());
     let mut passed = agreed;
@@ -57,6 +61,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             passed &= gate.passes() != Some(false);
         }
     }
+    println!("{}", counted::told());
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

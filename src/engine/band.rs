@@ -7,7 +7,7 @@
 use super::error::BandError;
 use super::units::{MILLION, Mean, Ratio, Target};
 
-/// On which side of the band a mean lies.
+/// On which side of the band a mean lies; as a number, from below up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Under the lower edge.
@@ -23,6 +23,8 @@ pub enum Side {
 pub struct Edge {
     numerator: u128,
     denominator: u128,
+    /// Both, where 64 bits hold them: nearly always.
+    narrow: Option<(u64, u64)>,
     inside: bool,
 }
 
@@ -36,28 +38,35 @@ impl Edge {
             return Err(BandError::ZeroDenominator);
         }
         let common = gcd(numerator, denominator);
-        Ok(Self { numerator: numerator / common, denominator: denominator / common, inside })
+        let (numerator, denominator) = (numerator / common, denominator / common);
+        let fits = numerator >> 64 == 0 && denominator >> 64 == 0;
+        let narrow = if fits { Some((low_half(numerator), low_half(denominator))) } else { None };
+        Ok(Self { numerator, denominator, narrow, inside })
     }
 
-    /// How the mean compares with this edge. Products past 128 bits compare by their whole parts first, so that the
-    /// answer is exact whatever the numbers.
+    /// Whether the mean lies under this edge, and whether over it; on one that is not inside it does both. Products past
+    /// 128 bits compare by their whole parts first, so that the answer is exact whatever the numbers.
     #[inline]
-    fn compare(self, mean: Mean) -> core::cmp::Ordering {
+    fn outside(&self, mean: Mean) -> (bool, bool) {
         let (total, turns) = (u128::from(mean.total().count()), u128::from(mean.turns()));
-        if let (Ok(numerator), Ok(denominator)) = (u64::try_from(self.numerator), u64::try_from(self.denominator)) {
-            // two numbers of 64 bits: no product can overflow
-            return (total * u128::from(denominator)).cmp(&(u128::from(numerator) * turns));
-        }
-        self.compare_wide(total, turns)
+        let Some((numerator, denominator)) = self.narrow else {
+            return self.outside_wide(total, turns);
+        };
+        // two numbers of 64 bits: no product can overflow, nor can it by one more
+        let (left, right, on) =
+            (total * u128::from(denominator), u128::from(numerator) * turns, u128::from(!self.inside));
+        (left < right + on, right < left + on)
     }
 
     /// The same for an edge that 64 bits do not hold.
     #[cold]
-    fn compare_wide(self, total: u128, turns: u128) -> core::cmp::Ordering {
-        if let (Some(left), Some(right)) = (total.checked_mul(self.denominator), self.numerator.checked_mul(turns)) {
-            return left.cmp(&right);
-        }
-        compare_fractions(total, turns, self.numerator, self.denominator)
+    fn outside_wide(&self, total: u128, turns: u128) -> (bool, bool) {
+        let order = match (total.checked_mul(self.denominator), self.numerator.checked_mul(turns)) {
+            (Some(left), Some(right)) => left.cmp(&right),
+            _ => compare_fractions(total, turns, self.numerator, self.denominator),
+        };
+        let on = order.is_eq() && !self.inside;
+        (order.is_lt() || on, order.is_gt() || on)
     }
 }
 
@@ -82,6 +91,12 @@ fn compare_fractions(mut a: u128, mut b: u128, mut c: u128, mut d: u128) -> core
         };
         return if flipped { order.reverse() } else { order };
     }
+}
+
+/// The low 64 bits: all of a number that is known to be that small.
+#[expect(clippy::cast_possible_truncation, reason = "the caller has looked, and try_from is not const")]
+const fn low_half(number: u128) -> u64 {
+    number as u64
 }
 
 const fn gcd(mut a: u128, mut b: u128) -> u128 {
@@ -149,18 +164,10 @@ impl Band {
     #[must_use]
     #[inline]
     pub fn side(&self, mean: Mean) -> Side {
-        use core::cmp::Ordering::{Equal, Greater, Less};
-        // both are worked out whatever the first says: which it is cannot be predicted
-        let (low, high) = (self.low.compare(mean), self.high.compare(mean));
-        let below = low == Less || (low == Equal && !self.low.inside);
-        let above = high == Greater || (high == Equal && !self.high.inside);
-        if below {
-            Side::Below
-        } else if above {
-            Side::Above
-        } else {
-            Side::Within
-        }
+        // both are worked out whatever the first says, and what they say is looked up: which it is cannot be predicted
+        const SIDES: [Side; 4] = [Side::Within, Side::Above, Side::Below, Side::Below];
+        let ((below, _), (_, above)) = (self.low.outside(mean), self.high.outside(mean));
+        SIDES[usize::from(below) * 2 + usize::from(above)]
     }
 }
 

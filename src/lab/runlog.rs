@@ -90,27 +90,6 @@ impl RunLog {
         self.budget = budget;
     }
 
-    /// Makes room for so many rounds after [`RunLog::begin`], for an engine that writes the places itself.
-    pub(super) fn stretch(&mut self, rounds: usize) {
-        self.rung.resize(rounds, 0);
-        self.seen.resize(rounds, Seen::Nothing);
-        for cumulative in [&mut self.tokens, &mut self.turns, &mut self.at_ms] {
-            cumulative.resize(rounds + 1, 0);
-        }
-    }
-
-    /// Cuts it to the rounds that were really run, the last of which ended then.
-    pub(super) fn cut(&mut self, rounds: usize, ended_ms: u64) {
-        self.rung.truncate(rounds);
-        self.seen.truncate(rounds);
-        for cumulative in [&mut self.tokens, &mut self.turns, &mut self.at_ms] {
-            cumulative.truncate(rounds + 1);
-        }
-        if let Some(end) = self.at_ms.last_mut() {
-            *end = ended_ms;
-        }
-    }
-
     /// One round: the rung it used, what could be read after it, when it began, and the tokens and turns it had.
     #[inline]
     pub fn push(&mut self, rung: u8, seen: Seen, began_ms: u64, tokens: u64, turns: u64) {

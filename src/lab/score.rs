@@ -76,6 +76,14 @@ pub fn score(log: &RunLog, truth: &Truth, scoring: &Scoring) -> Result<RunScore,
     Ok(out)
 }
 
+/// [`Metric::InBandMeasured`] of a run alone, which needs no truth: all that is asked of an oracle.
+#[must_use]
+pub fn in_band_measured(log: &RunLog) -> Option<i64> {
+    let seen = |what: fn(Seen) -> bool| log.seen.iter().map(|&seen| u64::from(what(seen))).sum::<u64>();
+    let readings = seen(|seen| seen != Seen::Nothing);
+    (readings > 0).then(|| share(seen(|seen| seen == Seen::Inside), readings))
+}
+
 /// When a run settled, counted from round `from`, as after a scheduled disturbance: the first `hold` acceptable rounds
 /// in a row that begin there or later and end before `until` (the next disturbance) and inside the run.
 ///
@@ -105,8 +113,6 @@ struct Pass {
     rounds: u64,
     on: u64,
     in_band: u64,
-    inside: u64,
-    readings: u64,
     squares: u64,
     off_tokens: u64,
     at_best: u64,
@@ -219,8 +225,6 @@ impl Pass {
                 pass.at_best -= cells.last().map_or(0, |cell| cell.nearest());
             }
         }
-        pass.inside = log.seen.iter().filter(|&&seen| seen == Seen::Inside).count() as u64;
-        pass.readings = log.seen.iter().filter(|&&seen| seen != Seen::Nothing).count() as u64;
         pass
     }
 
@@ -295,8 +299,8 @@ impl Pass {
         if feasible > 0 {
             out.set(Metric::InBandTrue, share(self.in_band, self.rounds));
         }
-        if self.readings > 0 {
-            out.set(Metric::InBandMeasured, share(self.inside, self.readings));
+        if let Some(measured) = in_band_measured(log) {
+            out.set(Metric::InBandMeasured, measured);
         }
         // the root of 1e-12 square nats is in millionths of a nat
         let root = |squares: u64| whole((ufloat(squares) / ufloat(self.rounds)).sqrt());

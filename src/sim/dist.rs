@@ -10,6 +10,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::exp::{MOST_EXPONENT, bounded_exp_row};
 use super::noise::{Channel, Noise};
 use super::normal;
 
@@ -19,8 +20,6 @@ const MOST_MEAN: f64 = 4_294_967_295.0;
 const MOST_CV: f64 = 1000.0;
 const MOST_SIGMA: f64 = 10.0;
 const MOST_MU: f64 = 50.0;
-/// Exponents beyond this are held there, so that no infinity and no zero can arise.
-const MOST_EXPONENT: f64 = 700.0;
 
 /// One part of a mixture: its share of the turns, and the mean and standard deviation of its ln tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -218,7 +217,10 @@ impl Shape {
         values.clear();
         wide.clear();
         match self {
-            Self::Lognormal { sigma } => values.extend(normals.iter().map(|z| bounded_exp(sigma * z))),
+            Self::Lognormal { sigma } => {
+                values.extend(normals.iter().map(|z| sigma * z));
+                bounded_exp_row(values);
+            }
             Self::Gamma { shape } => {
                 values.extend((0_u32..).zip(normals).map(|(turn, _)| gamma(*shape, noise, round, turn)));
             }
@@ -227,8 +229,9 @@ impl Shape {
                 noise.fill(Channel::Component, round, values);
                 wide.extend(values.iter().map(|u| u >= narrow));
                 for ((value, z), wide) in values.iter_mut().zip(normals).zip(wide.iter()) {
-                    *value = bounded_exp(sigma[usize::from(*wide)] * z);
+                    *value = sigma[usize::from(*wide)] * z;
                 }
+                bounded_exp_row(values);
             }
             Self::Empirical(quantiles) => {
                 values.extend(normals.iter().map(|z| between(quantiles, normal::cdf(*z))));

@@ -7,6 +7,7 @@
 
 use super::agent::{Accounting, AgentModel, Correction, Drift, Faults, Span};
 use super::dist::{bounded_exp, log_sigma, nearest};
+use super::exp::bounded_exp_row;
 use super::noise::{Channel, Noise};
 use super::normal;
 
@@ -269,9 +270,9 @@ impl Luck<'_> {
             let mu = libm::log(mean) - sigma * sigma / 2.0;
             self.noise.fill(channel, round, &mut self.spans);
             normal::invert(&mut self.spans);
-            for (wait, normal) in self.waits.iter_mut().zip(&self.spans) {
-                *wait += bounded_exp(mu + sigma * normal);
-            }
+            self.spans.iter_mut().for_each(|normal| *normal = mu + sigma * *normal);
+            bounded_exp_row(&mut self.spans);
+            self.waits.iter_mut().zip(&self.spans).for_each(|(wait, span)| *wait += span);
         } else {
             self.waits.iter_mut().for_each(|wait| *wait += mean);
         }

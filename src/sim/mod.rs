@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`noise`] | uniforms by address, one stream per purpose |
 //! | [`normal`] | the normal distribution and its inverse |
+//! | `exp` | powers of e of a whole row, with the bits of `libm` |
 //! | [`dist`] | sizes of turns, and the one place where numbers become whole |
 //! | [`agent`] | the simulated agent as plain, checked data |
 //! | [`luck`] | what that agent does in one run, rung by rung |
@@ -14,6 +15,7 @@
 
 pub mod agent;
 pub mod dist;
+mod exp;
 pub mod luck;
 pub mod noise;
 pub mod normal;

@@ -80,7 +80,7 @@ const FAR_BOTTOM: [f64; 8] = [
 /// ```
 #[must_use]
 pub fn inverse_cdf(p: f64) -> f64 {
-    if (p - 0.5).abs() <= CENTRE { centre(p) } else { tail(p) }
+    if in_centre(p) { centre(p) } else { tail(p) }
 }
 
 /// The probability that a standard normal lies below `z`.
@@ -90,10 +90,27 @@ pub fn cdf(z: f64) -> f64 {
 }
 
 /// Turns uniforms into normals where they stand, each as [`inverse_cdf`] would.
+///
+/// The middle formula is worked out for all, which a compiler does several at a time, and then one in seven is put right
+/// by the tails'.
 pub fn invert(row: &mut [f64]) {
-    for place in row {
-        *place = inverse_cdf(*place);
+    const LANES: usize = 16;
+    for chunk in row.chunks_mut(LANES) {
+        let mut uniforms = [0.5; LANES];
+        let uniforms = &mut uniforms[..chunk.len()];
+        uniforms.copy_from_slice(chunk);
+        chunk.iter_mut().for_each(|place| *place = centre(*place));
+        for (place, &uniform) in chunk.iter_mut().zip(&*uniforms) {
+            if !in_centre(uniform) {
+                *place = tail(uniform);
+            }
+        }
     }
+}
+
+#[inline]
+fn in_centre(p: f64) -> bool {
+    (p - 0.5).abs() <= CENTRE
 }
 
 #[inline]
@@ -144,6 +161,16 @@ mod tests {
         assert_eq!(inverse_cdf(0.0), f64::NEG_INFINITY);
         assert_eq!(inverse_cdf(1.0), f64::INFINITY);
         assert!(inverse_cdf(-0.1).is_nan() && inverse_cdf(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn a_row_is_inverted_place_by_place() {
+        let mut row = vec![0.0; 100_001];
+        Noise::new(5, 0).fill(Channel::Tool, 0, &mut row);
+        row.extend([0.0, 1.0, 0.075, 0.925, 0.5, 1e-300]);
+        let alone: Vec<f64> = row.iter().map(|&p| inverse_cdf(p)).collect();
+        invert(&mut row);
+        assert_eq!(row, alone);
     }
 
     #[test]

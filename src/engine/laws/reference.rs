@@ -14,7 +14,6 @@
 //! 2*W* without any noise. Where each round is read alone the rungs visited are a birth-death chain, which is how the
 //! simulator is checked.
 
-use crate::engine::band::Side;
 use crate::engine::law::{Decision, Evidence, Law, Reading, Why};
 use crate::engine::units::Tokens;
 
@@ -43,11 +42,10 @@ pub(super) fn step(reading: &Reading<'_>) -> Decision {
     if mean.total() == Tokens::ZERO {
         return hold(Why::ZeroMean, Evidence::of(Some(mean), None));
     }
+    // looked up and not branched on: which side it is cannot be predicted
     let side = reading.band.side(mean);
-    let (to, why) = match side {
-        Side::Below => (reading.rung.harder(), Why::BelowBand),
-        Side::Within => (reading.rung, Why::WithinBand),
-        Side::Above => (reading.rung.softer(), Why::AboveBand),
-    };
+    let place = side as usize;
+    let why = [Why::BelowBand, Why::WithinBand, Why::AboveBand][place];
+    let to = [reading.rung.harder(), reading.rung, reading.rung.softer()][place];
     Decision { to, why, evidence: Evidence::of(Some(mean), Some(side)) }
 }

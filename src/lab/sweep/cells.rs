@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tables::Governed;
+use super::lanes::Governed;
 use crate::engine::{Band, BandError, LawKind, Millis, Over, Ratio, Rung, Target, Tokens};
 use crate::lab::choose::settle_scale;
 use crate::lab::grid::{Cell, Grid};

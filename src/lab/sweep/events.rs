@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use super::tables::{Governed, seen};
+use super::lanes::{Governed, seen};
 use crate::engine::{Checkpoint, Governor, Ladder, Law, Limits, Machine, NoTrace, Plan, Rung, Tokens};
 use crate::lab::runlog::RunLog;
 use crate::sim::{Accounting, Luck, World};

@@ -1,7 +1,7 @@
 //! Sweeps: one run's luck is drawn once, and every cell of a grid is governed on it.
 //!
 //! Two engines fill the same [`RunLog`](super::runlog::RunLog). [`Engine::Tables`] lays a run down as running totals per
-//! rung and answers each reading with a search and two subtractions; [`Engine::Machine`] drives the whole loop, event by
+//! rung and answers each reading with a look into one round and two subtractions, several cells side by side; [`Engine::Machine`] drives the whole loop, event by
 //! event, and is slow. The law, the band and the laying of closing totals onto turns are the engine's own in both, and
 //! both must come to the same bytes: that is a test. It is not statistics: what the runs add up to is in
 //! [`tally`](super::tally) and [`choose`](super::choose).
@@ -11,7 +11,9 @@
 //! runs that it finished. Source: the performance study, "sample once, govern many".
 
 mod cells;
+mod driver;
 mod events;
+mod lanes;
 mod outcome;
 mod runner;
 mod tables;
@@ -20,9 +22,10 @@ use std::fmt;
 use std::str::FromStr;
 
 pub(in crate::lab) use events::machine;
+pub use lanes::{Governed, LANES, Scratch};
 pub use outcome::{CONFIDENCE, summarise};
 pub use runner::{Finished, Job, SweepError, sweep};
-pub use tables::{Governed, Scratch, Tables};
+pub use tables::Tables;
 
 /// What governs the cells of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,19 +6,19 @@ use thiserror::Error;
 
 use super::Engine;
 use super::cells::{Cells, OracleCell, Prepared};
-use super::events;
-use super::tables::{Scratch, Tables};
-use crate::engine::{AnyLaw, BandError, Law, Rung, Rungs};
+use super::driver::Driver;
+use super::lanes::LANES;
+use crate::engine::{AnyLaw, BandError, Rung, Rungs};
 use crate::lab::choose::{Weights, loss};
 use crate::lab::grid::Grid;
-use crate::lab::metric::{Metric, RunScore};
-use crate::lab::runlog::{LogError, RunLog};
+use crate::lab::metric::Metric;
+use crate::lab::runlog::LogError;
 use crate::lab::scenario::Scenario;
-use crate::lab::score::{score, settling_from};
+use crate::lab::score::{in_band_measured, score, settling_from};
 use crate::lab::stats::Moments;
 use crate::lab::tally::CellTally;
 use crate::lab::truth::{Truth, TruthError};
-use crate::sim::{Luck, Oracle};
+use crate::sim::Oracle;
 
 /// A sweep to run.
 #[derive(Clone, Copy, Debug)]
@@ -138,12 +138,10 @@ impl Sums {
 struct Worker<'a> {
     job: &'a Job<'a>,
     cells: &'a Cells,
-    luck: Luck<'a>,
-    tables: Tables,
+    driver: Driver<'a>,
     truths: Vec<Truth>,
-    path: Vec<Rung>,
-    scratch: Scratch,
-    log: RunLog,
+    /// The right rungs of the run, for each target.
+    paths: Vec<Vec<Rung>>,
     weights: Weights,
     sums: Sums,
 }
@@ -153,12 +151,9 @@ impl<'a> Worker<'a> {
         Self {
             job,
             cells,
-            luck: job.scenario.agent.luck(job.seed, 0, 0),
-            tables: Tables::default(),
+            driver: Driver::new(job),
             truths: vec![Truth::default(); cells.aims.len()],
-            path: Vec::new(),
-            scratch: Scratch::default(),
-            log: RunLog::default(),
+            paths: vec![Vec::new(); cells.aims.len()],
             weights: Weights::default(),
             sums: Sums::new(cells),
         }
@@ -166,85 +161,78 @@ impl<'a> Worker<'a> {
 
     /// One run: every cell and every oracle on the same luck.
     fn run(&mut self, run: u32) -> Result<(), SweepError> {
-        let rungs = self.job.scenario.agent.rungs();
-        self.luck.restart(self.job.seed, run, self.job.rounds);
-        if self.job.engine == Engine::Tables {
-            self.tables.fill(&mut self.luck, rungs, self.cells.logs);
-        }
-        self.aim(rungs)?;
-        for index in 0..self.cells.oracles.len() {
-            let score = self.oracle(self.cells.oracles[index])?;
-            if let Some(seen) = score.micros(Metric::InBandMeasured) {
-                self.sums.oracles[index].add(seen);
+        let cells = self.cells;
+        self.driver.draw(run, cells.logs);
+        self.aim()?;
+        self.oracles();
+        let mut losses = Vec::with_capacity(cells.all.len());
+        for alike in cells.all.chunk_by(|one, next| one.cell.law == next.cell.law) {
+            for batch in alike.chunks(LANES) {
+                let governed = |place: usize| cells.governed(&batch[place]);
+                // a loop for each law, so that it is told nothing that it does not look at
+                match batch[0].cell.law.build() {
+                    AnyLaw::Fixed(law) => self.driver.govern(batch.len(), governed, |_| law),
+                    AnyLaw::Reference(law) => self.driver.govern(batch.len(), governed, |_| law),
+                    AnyLaw::Reset(law) => self.driver.govern(batch.len(), governed, |_| law),
+                }
+                for (place, cell) in batch.iter().enumerate() {
+                    losses.push(self.cell(losses.len(), cell, place)?);
+                }
             }
-        }
-        let mut losses = Vec::with_capacity(self.cells.all.len());
-        for (index, cell) in self.cells.all.iter().enumerate() {
-            let score = self.cell(index, cell)?;
-            losses.push(loss(&score, &self.weights, self.cells.aims[cell.aim].scale));
         }
         self.sums.losses.push((run, losses));
         Ok(())
     }
 
     /// What is right in this run, for each target.
-    fn aim(&mut self, rungs: usize) -> Result<(), SweepError> {
-        let rounds = self.job.rounds as usize;
-        for (aim, truth) in self.cells.aims.iter().zip(&mut self.truths) {
-            let luck = &self.luck;
-            let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
+    fn aim(&mut self) -> Result<(), SweepError> {
+        let (rounds, luck) = (self.job.rounds as usize, self.driver.luck());
+        let rungs = self.job.scenario.agent.rungs();
+        let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
+        for ((aim, truth), path) in self.cells.aims.iter().zip(&mut self.truths).zip(&mut self.paths) {
             truth.fill(rounds, rungs, aim.target, self.cells.band, ln_mean)?;
+            let best = |round| Rungs::new(rungs).and_then(|rungs| rungs.rung(usize::from(truth.best(round))));
+            path.clear();
+            path.extend((0..rounds).map(|round| best(round).unwrap_or_default()));
         }
         Ok(())
     }
 
-    fn oracle(&mut self, oracle: OracleCell) -> Result<RunScore, SweepError> {
-        let truth = &self.truths[oracle.aim];
-        let rungs = Rungs::new(truth.rungs());
-        let best = |round| rungs.and_then(|rungs| rungs.rung(usize::from(truth.best(round)))).unwrap_or_default();
-        self.path.clear();
-        self.path.extend((0..truth.rounds()).map(best));
-        let start = self.path.first().copied().unwrap_or_default();
-        let path = std::mem::take(&mut self.path);
-        let cells = self.cells;
-        self.govern(&cells.told(oracle, start), Oracle::new(&path));
-        self.path = path;
-        let scored = score(&self.log, &self.truths[oracle.aim], &cells.aims[oracle.aim].scoring)?;
-        debug_assert_eq!(scored.micros(Metric::OnRung), Some(1_000_000), "an oracle is always right");
-        Ok(scored)
+    /// What whoever is told the right rungs would have read.
+    fn oracles(&mut self) {
+        let (cells, paths) = (self.cells, &self.paths);
+        let path = |oracle: &OracleCell| &paths[oracle.aim];
+        for (batch, sums) in cells.oracles.chunks(LANES).zip(self.sums.oracles.chunks_mut(LANES)) {
+            let told =
+                |place: usize| cells.told(batch[place], path(&batch[place]).first().copied().unwrap_or_default());
+            self.driver.govern(batch.len(), told, |place| Oracle::new(path(&batch[place])));
+            for (place, (oracle, sum)) in batch.iter().zip(sums).enumerate() {
+                let log = self.driver.log(place);
+                let right = || {
+                    score(log, &self.truths[oracle.aim], &cells.aims[oracle.aim].scoring).ok()?.micros(Metric::OnRung)
+                };
+                debug_assert_eq!(right(), Some(1_000_000), "an oracle is always right");
+                if let Some(seen) = in_band_measured(log) {
+                    sum.add(seen);
+                }
+            }
+        }
     }
 
-    fn cell(&mut self, index: usize, cell: &'a Prepared) -> Result<RunScore, SweepError> {
-        let governed = self.cells.governed(cell);
-        // a loop for each law, so that it is told nothing that it does not look at
-        match cell.cell.law.build() {
-            AnyLaw::Fixed(law) => self.govern(&governed, law),
-            AnyLaw::Reference(law) => self.govern(&governed, law),
-            AnyLaw::Reset(law) => self.govern(&governed, law),
-        }
-        let (truth, aim) = (&self.truths[cell.aim], &self.cells.aims[cell.aim]);
-        let scored = score(&self.log, truth, &aim.scoring)?;
-        self.sums.tallies[index].add(&scored);
+    /// Scores the cell at `index`, which is at `place` of those that were just governed, and gives its loss.
+    fn cell(&mut self, index: usize, cell: &Prepared, place: usize) -> Result<i64, SweepError> {
+        let (log, truth, aim) = (self.driver.log(place), &self.truths[cell.aim], &self.cells.aims[cell.aim]);
+        let scored = score(log, truth, &aim.scoring)?;
+        let tally = &mut self.sums.tallies[index];
+        tally.add(&scored);
         let steps = &self.job.scenario.agent.spec().drift.steps;
         for (step, place) in steps.iter().zip(0..) {
             let from = step.round as usize;
             let until = steps.get(place + 1).map_or(self.job.rounds as usize, |next| next.round as usize);
             if from < until && until <= self.job.rounds as usize {
-                let settling = settling_from(&self.log, truth, aim.scoring.hold, from, until)?;
-                self.sums.tallies[index].add_resettling(place, settling);
+                tally.add_resettling(place, settling_from(log, truth, aim.scoring.hold, from, until)?);
             }
         }
-        Ok(scored)
-    }
-
-    fn govern(&mut self, cell: &super::Governed<'_>, law: impl Law) {
-        match self.job.engine {
-            Engine::Tables => self.tables.govern(cell, law, &mut self.scratch, &mut self.log),
-            Engine::Machine => {
-                let scenario = self.job.scenario;
-                let accounting = scenario.agent.spec().accounting;
-                events::run(&mut self.luck, &scenario.ladder, accounting, cell, law, &mut self.log);
-            }
-        }
+        Ok(loss(&scored, &self.weights, aim.scale))
     }
 }

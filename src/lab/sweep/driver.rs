@@ -1,0 +1,72 @@
+//! What governs a batch of cells on one run's luck, by whichever engine.
+
+use super::lanes::LANES;
+use super::runner::Job;
+use super::{Engine, Governed, Scratch, Tables, events};
+use crate::engine::Law;
+use crate::lab::runlog::RunLog;
+use crate::sim::Luck;
+
+/// One thread's luck and buffers.
+pub(super) struct Driver<'a> {
+    job: &'a Job<'a>,
+    luck: Luck<'a>,
+    tables: Tables,
+    scratch: Scratch,
+    logs: [RunLog; LANES],
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(job: &'a Job<'a>) -> Self {
+        Self {
+            job,
+            luck: job.scenario.agent.luck(job.seed, 0, 0),
+            tables: Tables::default(),
+            scratch: Scratch::default(),
+            logs: Default::default(),
+        }
+    }
+
+    /// Draws a run, and lays it down for an engine that wants that; `logs`: with the logarithms of its turns.
+    pub(super) fn draw(&mut self, run: u32, logs: bool) {
+        self.luck.restart(self.job.seed, run, self.job.rounds);
+        if self.job.engine == Engine::Tables {
+            self.tables.fill(&mut self.luck, self.job.scenario.agent.rungs(), logs);
+        }
+    }
+
+    /// The run's luck.
+    pub(super) const fn luck(&self) -> &Luck<'a> {
+        &self.luck
+    }
+
+    /// What the cell at `place` of the last batch did.
+    pub(super) const fn log(&self, place: usize) -> &RunLog {
+        &self.logs[place]
+    }
+
+    /// Governs a batch of `count` cells, 1 to [`LANES`], on the run that was drawn; each is given by its place.
+    pub(super) fn govern<'c, L: Law>(
+        &mut self,
+        count: usize,
+        cell: impl Fn(usize) -> Governed<'c>,
+        law: impl Fn(usize) -> L,
+    ) {
+        match self.job.engine {
+            Engine::Tables => {
+                // places past the last are filled with the last and left out again
+                let last = count.min(LANES) - 1;
+                let cells: [_; LANES] = std::array::from_fn(|place| cell(place.min(last)));
+                let mut laws: [_; LANES] = std::array::from_fn(|place| law(place.min(last)));
+                self.tables.govern_all(&cells[..=last], &mut laws, &mut self.scratch, &mut self.logs);
+            }
+            Engine::Machine => {
+                let scenario = self.job.scenario;
+                let accounting = scenario.agent.spec().accounting;
+                for (place, log) in self.logs[..count].iter_mut().enumerate() {
+                    events::run(&mut self.luck, &scenario.ladder, accounting, &cell(place), law(place), log);
+                }
+            }
+        }
+    }
+}
