@@ -1,13 +1,15 @@
 //! The Copilot CLI: its event log (`events.jsonl`), and what it prints with `--output-format json`.
 //!
-//! A call is known by its `apiCallId`. Newer versions write a `session.usage_record` for each call, and the `assistant.message` that
-//! follows names the same id and states no count; older ones have the output count on `assistant.message` and nothing
-//! else. Both are rows of one call. A message without an id or a count that follows a record in its turn is that record's
-//! answer; ids with a space in them, as redacted logs have, are none.
+//! A call is known by its `apiCallId`. Newer versions write a `session.usage_record` for each call, and the
+//! `assistant.message` that follows names the same id and states no count; older ones have the output count on
+//! `assistant.message` and nothing else. Both are rows of one call. A zero with no other count beside it was not
+//! measured. A message without an id or a count that follows a record in its turn is that record's answer; ids with a
+//! space in them, as redacted logs have, are none.
 //!
 //! Output includes reasoning. Input includes what was read from and written to the cache, which is taken off here; older
-//! versions state no input. `modelMetrics` of the `session.shutdown` are closing totals, of the process or of the whole session;
-//! a log may end without one. A turn that was aborted before its answer was written is an error and no call: the program says nothing of it.
+//! versions state no input. `modelMetrics` of the `session.shutdown` are closing totals, of the process or of the whole
+//! session; a log may end without one. A turn that was aborted before its answer was written is an error and no call: the
+//! program says nothing of it.
 //!
 //! What the program prints has the same events without any count: its calls are unknown, unless its event log is given
 //! too. It names its session only in the last line, `result`.
@@ -21,8 +23,9 @@ use super::{Format, Log};
 use crate::engine::{Millis, Timestamp};
 
 /// Families of line types that carry no usage, by what their names begin with.
-const QUIET: [&str; 14] = [
+const QUIET: [&str; 15] = [
     "session.",
+    "agent.",
     "assistant.",
     "user.",
     "system.",
@@ -107,6 +110,8 @@ pub struct Reader {
     began: Option<Timestamp>,
     /// A record stands in the open turn whose answer has not come.
     recorded: bool,
+    /// A try failed, and nothing came since.
+    failed: bool,
     patched: String,
     book: Book,
 }
@@ -145,7 +150,10 @@ impl Reader {
             "assistant.message" => self.message(line, &data),
             "session.shutdown" => self.shutdown(line, &data),
             "session.compaction_complete" => self.book.health.compactions += 1,
-            "session.error" | "model.call_failure" => {
+            // what is printed tells each try, and at last the failure of the turn once more
+            "session.error" if core::mem::take(&mut self.failed) => {}
+            kind @ ("session.error" | "model.call_failure") => {
+                self.failed = kind == "model.call_failure";
                 let status = data.status.get().map(|status| status.to_string());
                 self.book.health.error(status.as_deref().unwrap_or_else(|| data.error.word()));
             }
@@ -165,6 +173,7 @@ impl Reader {
         let Some(usage) = &data.usage.0 else { return };
         self.recorded = true;
         let took = usage.took.within(MAX_MILLIS).get();
+        let counts = usage.counts();
         let sent = line.time.0.zip(took).map(|(end, took)| end.before(Millis::new(took)));
         self.row(&Row {
             key: id(&usage.call).map_or(Key::Own, Key::Message),
@@ -173,18 +182,20 @@ impl Reader {
             end: line.time.0,
             model: usage.model.get(),
             effort: usage.effort.get(),
-            usage: usage.counts(),
-            last: true,
+            usage: counts,
+            last: !counts.is_nothing(),
             side: false,
         });
     }
 
     fn message(&mut self, line: &Line<'_>, data: &Data<'_>) {
         let recorded = core::mem::take(&mut self.recorded);
+        self.failed = false;
         let call = id(&data.call);
         if recorded && (call.is_none() || data.output == Count::Absent) {
             return;
         }
+        let usage = Counts { output: data.output, ..Counts::default() };
         self.row(&Row {
             key: call.or(id(&data.message)).map_or(Key::Own, Key::Message),
             session: None,
@@ -192,8 +203,8 @@ impl Reader {
             end: line.time.0,
             model: data.model.get(),
             effort: None,
-            usage: Counts { output: data.output, ..Counts::default() },
-            last: data.output != Count::Absent,
+            usage,
+            last: !usage.is_nothing(),
             side: false,
         });
     }
@@ -337,7 +348,7 @@ mod tests {
             turn(8),
             event("abort", 9, &json!({"reason": "user_initiated"})),
         ]);
-        assert_eq!(outputs(&log), [(39, Grade::Known), (0, Grade::Known)]);
+        assert_eq!(outputs(&log), [(39, Grade::Known), (0, Grade::Unknown)], "a zero and nothing beside it");
         let record = &log.turns[0].record;
         assert_eq!((record.effort_confirmed.as_deref(), record.input), (Some("medium"), None));
         assert_eq!(record.end.since(record.start.unwrap()).count(), 3000);
@@ -365,6 +376,7 @@ mod tests {
                 turn(1),
                 message(2, "c1", &Value::Null),
                 event("model.call_failure", 3, &json!({"statusCode": 500, "failureKind": "api"})),
+                event("session.error", 3, &json!({"statusCode": 500, "errorType": "query"})),
                 json!({"type": "result", "timestamp": "2026-11-30T15:57:05Z", "sessionId": "s", "exitCode": code, "usage": {}}),
             ])
         };

@@ -10,7 +10,7 @@
 //! | [`lines`], [`document`] | bytes to lines, and a document to its pieces: bounded, never fatal |
 //! | [`detect`] | which program wrote this |
 //! | [`loose`], [`time`] | JSON and moments, taken where they are plausible |
-//! | [`claude`], [`codex`], [`pi`], [`opencode`], [`copilot`], [`gemini`], [`flyball`] | what each program's lines say |
+//! | [`claude`], [`codex`], [`pi`], [`opencode`], [`copilot`], [`gemini`], [`own`] | what each program's lines say |
 //! | [`book`], [`counter`] | each call once, its grade, totals settled: one place for all formats |
 //! | [`mod@join`] | several logs, each call once |
 //! | [`health`] | what was odd, counted |
@@ -28,7 +28,6 @@ pub mod copilot;
 pub mod counter;
 pub mod detect;
 pub mod document;
-pub mod flyball;
 pub mod gemini;
 pub mod health;
 pub mod join;
@@ -36,6 +35,7 @@ pub mod lines;
 pub mod log;
 pub mod loose;
 pub mod opencode;
+pub mod own;
 pub mod pi;
 pub mod reader;
 pub mod time;

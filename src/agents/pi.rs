@@ -11,8 +11,9 @@
 //! An answer costs input at least, so a message whose counts are all zero was not measured. A failed request that brought
 //! nothing back (`stopReason` is `error`, no response, no content) is an error and no call. Any other message without counts, such as
 //! one that was aborted, is a call of unknown count, and so is one that began and never ended. Zero output beside known input is a count.
-//! An aborted message that has counts is believed: they are those of the last event that the backend sent, and so at
-//! times below what was spent.
+//! A message that failed or was aborted has the counts of the last event that came, often those of the answer's start.
+//! Newer versions tell the two apart: without a `rawStopReason` the backend had not finished, and the count is unknown. Older
+//! ones (without `durationMs`) do not, and are believed, which may be less than what was spent.
 //!
 //! The inner time is when the request was sent, the outer when the entry was written. The effort is the message's own
 //! `thinkingLevel`, else the last level set: going through the levels writes several changes at once. The call that sums
@@ -208,9 +209,11 @@ impl Reader {
         self.begun = None;
         let usage = message.usage.0.as_ref().map(Usage::counts).unwrap_or_default();
         let (stop, nothing) = (message.stop.word(), usage.is_nothing());
-        if matches!(stop, "error" | "aborted") {
+        let failed = matches!(stop, "error" | "aborted");
+        if failed {
             self.book.health.error(error(&message));
         }
+        let cut = failed && message.took != Count::Absent && message.raw_stop.get().is_none();
         let key = key(&message, line.id.get(), self.session.as_deref());
         self.last = Some((key.clone(), matches!(stop, "stop" | "toolUse")));
         if nothing && stop == "error" && message.response.get().is_none() && message.content.0.is_empty() {
@@ -227,7 +230,7 @@ impl Reader {
             model: message.model.get().or(self.model.as_deref()),
             effort: message.level.get().or(self.level.as_deref()),
             usage,
-            last: !nothing,
+            last: !nothing && !cut,
             side: false,
         });
     }
@@ -362,19 +365,27 @@ mod tests {
         let mut failed = answer(3, "error", &usage(0, 0));
         failed["responseId"] = Value::Null;
         failed["errorMessage"] = json!("529 overloaded");
+        let mut old = answer(8, "aborted", &usage(100, 24));
+        old.as_object_mut().unwrap().remove("durationMs");
+        let mut refused = answer(9, "error", &usage(100, 12));
+        refused["rawStopReason"] = json!("refusal");
         let log = read(&[
             line(&answer(1, "toolUse", &usage(100, 30))),
             line(&answer(2, "stop", &usage(500, 0))),
             line(&failed),
             line(&answer(4, "aborted", &usage(0, 0))),
             line(&answer(5, "aborted", &usage(100, 1))),
+            line(&old),
+            line(&refused),
             line(&answer(6, "error", &Value::Null)),
             line(&answer(7, "stop", &json!({"input": 5, "output": "7"}))),
         ]);
         let (known, unknown) = (Grade::Known, Grade::Unknown);
-        assert_eq!(outputs(&log), [(30, known), (0, known), (0, unknown), (1, known), (0, unknown), (0, unknown)]);
-        assert_eq!((log.health.errors, log.health.synthetic, log.health.bad_numbers), (4, 1, 1));
-        assert_eq!((log.health.error_kinds["529"], log.health.error_kinds["aborted"]), (1, 2));
+        let open = (0, unknown);
+        assert_eq!(outputs(&log), [(30, known), (0, known), open, open, (24, known), (12, known), open, open]);
+        assert_eq!((log.health.errors, log.health.synthetic, log.health.bad_numbers), (6, 1, 1));
+        assert_eq!((log.health.error_kinds["529"], log.health.error_kinds["aborted"]), (1, 3));
+        assert_eq!(log.health.error_kinds["refusal"], 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::detect::{self, Format, OtherLog, Seen};
 use super::document::Pieces;
 use super::lines::{Lines, MAX_LINE};
 use super::log::Log;
-use super::{Health, claude, codex, copilot, flyball, gemini, opencode, pi};
+use super::{Health, claude, codex, copilot, gemini, opencode, own, pi};
 
 /// How much text is held while the format is not known, in bytes.
 const HELD_BYTES: usize = 4 * 1024 * 1024;
@@ -93,7 +93,7 @@ inner! {
     CopilotCli: copilot::Reader,
     GeminiChat: gemini::chat::Reader,
     GeminiJson: gemini::print::Reader,
-    Flyball: flyball::Reader,
+    Flyball: own::Reader,
 }
 
 /// Reads one file, whichever of the known formats it has.

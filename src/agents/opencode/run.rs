@@ -36,6 +36,8 @@ object! {
 /// Takes the lines of one stream, in order.
 #[derive(Debug, Default)]
 pub struct Reader {
+    /// The message and session of the open step.
+    open: Option<[Option<String>; 2]>,
     /// When the first tool of the open step began.
     began: Option<Timestamp>,
     /// Reasoning is counted beside the output, as far as a step told.
@@ -66,22 +68,22 @@ impl Reader {
         let part = line.part.clone().or_empty();
         match line.kind.word() {
             "step_start" => {
+                self.unfinished();
                 self.began = None;
-                // a step without a name cannot be told again when it finishes
-                if part.message.get().is_some() {
-                    self.row(line, &part, Usage::default(), None);
-                }
+                let (message, session) = (id(&part.message, "msg"), id(&line.session, "ses"));
+                self.open = Some([message.map(str::to_owned), session.map(str::to_owned)]);
             }
             "tool_use" => {
                 let began = part.state.0.as_ref().and_then(State::began);
                 self.began = self.began.into_iter().chain(began).min();
             }
             "step_finish" => {
+                self.open = None;
                 let tokens = part.tokens.clone().or_empty();
                 self.beside = tokens.beside().or(self.beside);
                 let end = self.began.take().or(line.time.0);
                 let usage = tokens.counts(self.beside.unwrap_or(true), part.cost);
-                self.row(line, &part, usage, end);
+                self.row([id(&part.message, "msg"), id(&line.session, "ses")], usage, end);
             }
             "error" => self.book.health.error(&line.error.clone().or_empty().kind()),
             quiet if QUIET.contains(&quiet) => {}
@@ -89,10 +91,17 @@ impl Reader {
         }
     }
 
-    fn row(&mut self, line: &Line<'_>, part: &Part<'_>, usage: Usage, end: Option<Timestamp>) {
+    /// The open step did not finish: a call of which nothing is known.
+    fn unfinished(&mut self) {
+        if let Some([message, session]) = self.open.take() {
+            self.row([message.as_deref(), session.as_deref()], Usage::default(), None);
+        }
+    }
+
+    fn row(&mut self, [message, session]: [Option<&str>; 2], usage: Usage, end: Option<Timestamp>) {
         self.book.row(&Row {
-            key: id(&part.message, "msg").map_or(Key::Own, Key::Message),
-            session: id(&line.session, "ses"),
+            key: message.map_or(Key::Own, Key::Message),
+            session,
             start: None,
             end,
             model: None,
@@ -105,7 +114,8 @@ impl Reader {
 
     /// Closes the stream.
     #[must_use]
-    pub fn finish(self) -> Log {
+    pub fn finish(mut self) -> Log {
+        self.unfinished();
         self.book.close(Format::OpencodeJson)
     }
 }
@@ -159,7 +169,7 @@ mod tests {
         let unknown = (0, Grade::Unknown);
         assert_eq!(seen, [(120, Grade::Known), (33, Grade::Known), unknown, unknown]);
         assert_eq!((log.turns[0].record.end.millis(), log.turns[1].record.end.millis()), (AT + 400, AT + 9500));
-        assert_eq!((log.health.error_kinds["400"], log.health.unknown_types), (1, 0));
+        assert_eq!((log.health.error_kinds["400"], log.health.unknown_types, log.health.repeats), (1, 0, 0));
         assert_eq!(log.turns[0].record.session.as_deref(), Some("ses_1"));
     }
 
