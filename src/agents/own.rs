@@ -362,7 +362,7 @@ mod tests {
         let mut grown = named.clone();
         grown["output_tokens"] = json!(4);
         let total = json!({"at_ms": 40, "kind": "settled", "round": 1, "total_tokens": 60, "turns": [{"id": "m", "output_tokens": 50}]});
-        let log = read(&[header(1), named, grown, total.clone(), turned(2, 50, 1, "known")]);
+        let log = read(&[header(1), named, grown, total, turned(2, 50, 1, "known")]);
         assert_eq!(outputs(&log), [(50, Grade::Known), (10, Grade::Known), (1, Grade::Known)]);
         assert!(!log.turns[1].record.counts_as_turn);
         assert_eq!(log.health.repeats, 1);

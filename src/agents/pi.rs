@@ -390,9 +390,13 @@ mod tests {
 
     #[test]
     fn a_message_that_began_and_never_ended_is_a_call_of_unknown_count() {
-        let start = |at: u64| json!({"type": "message_start", "message": answer(at, "pending", &usage(900, 1))});
-        let log =
-            read(&[start(0), json!({"type": "message_end", "message": answer(0, "stop", &usage(900, 8))}), start(9)]);
+        let start = |at: u64| {
+            let mut message = answer(at, "pending", &usage(900, 1));
+            message["responseId"] = Value::Null;
+            json!({"type": "message_start", "message": message})
+        };
+        let end = json!({"type": "message_end", "message": answer(0, "stop", &usage(900, 8))});
+        let log = read(&[start(0), end, start(9)]);
         assert_eq!(outputs(&log), [(8, Grade::Known), (0, Grade::Unknown)]);
         assert_eq!(log.results, 0);
     }
@@ -415,7 +419,7 @@ mod tests {
         let branch = json!({"type": "session", "id": "b", "branchedFrom": "/home/u/2025-11-20T23-33-50-805Z_a.jsonl"});
         let copy = read(&[branch, old(1), old(5)]);
         assert!(copy.forked && copy.lineage.contains("a") && copy.lineage.contains("b"));
-        assert_eq!((&copy.turns[0].key == &log.turns[0].key, copy.turns[1].key == log.turns[1].key), (true, false));
+        assert_eq!((copy.turns[0].key == log.turns[0].key, copy.turns[1].key == log.turns[1].key), (true, false));
     }
 
     #[test]

@@ -180,7 +180,10 @@ mod tests {
     #[test]
     fn an_answer_ends_where_its_first_tool_begins() {
         let tool = |start: u64| json!({"type": "tool", "state": {"time": {"start": AT + start, "end": AT + 8000}}});
-        let log = read(&document("1.2.20", &[message("msg_1", &tokens(None, 5, 0), &json!([tool(3000), tool(2000)]))]));
+        let log = read(&document(
+            "1.2.20",
+            &[message("msg_1", &tokens(None, 5, 0), &json!([tool(3000), tool(2000), tool(4000)]))],
+        ));
         let record = &log.turns[0].record;
         assert_eq!((record.start.unwrap().millis(), record.end.millis()), (AT, AT + 2000));
         assert_eq!((record.model.as_deref(), record.effort_confirmed.as_deref()), (Some("m"), Some("high")));

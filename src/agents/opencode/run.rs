@@ -156,6 +156,7 @@ mod tests {
             start("msg_1"),
             tool(500),
             tool(400),
+            tool(600),
             finish("msg_1", 9000, &tokens),
             start("msg_2"),
             event("text", 9100, &Value::Null),
