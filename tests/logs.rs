@@ -41,9 +41,9 @@ fn each_file_has_the_calls_that_the_manifest_expects() {
     assert_eq!(rows.len(), 17);
     for row in rows {
         let log = read(&row["file"], 1 << 16);
-        let known = log.turns.iter().filter(|turn| turn.record.grade == Grade::Known);
-        let output: u64 = known.clone().map(|turn| turn.record.output.count()).sum();
-        let seen = [log.turns.len().to_string(), known.count().to_string(), output.to_string()];
+        let known: Vec<_> = log.calls().filter(|turn| turn.record.grade == Grade::Known).collect();
+        let output: u64 = known.iter().map(|turn| turn.record.output.count()).sum();
+        let seen = [log.calls().count().to_string(), known.len().to_string(), output.to_string()];
         assert_eq!(
             seen,
             ["turns", "turns_with_final_usage", "output_tokens"].map(|key| row[key].clone()),

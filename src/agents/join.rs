@@ -24,6 +24,8 @@ use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
 pub struct Joined {
     /// Each record once, session after session by first call, in time within each; `round` numbers the sessions from 1.
     pub turns: Vec<TurnRecord>,
+    /// Of which log each of them is, by its place among those given.
+    pub files: Vec<usize>,
     /// How many sessions they belong to.
     pub sessions: u64,
     /// What was stated in sum, and how much of it call by call: of the logs as they are, copies included.
@@ -81,7 +83,7 @@ pub fn join(logs: &[Log]) -> Joined {
         same.sort_by(|a, b| a.rank().cmp(&b.rank()));
         let mut record = same[0].turn.record.clone();
         same[1..].iter().for_each(|other| lend(&mut record, &other.turn.record));
-        record.output = record.output.minus(sums.before(&logs[same[0].file], same[0].place));
+        record.output = record.output.minus(sums.before(logs, same[0].file, same[0].place));
         if record.counts_as_turn || !record.is_nothing() {
             best.push((same[0], record));
         }
@@ -163,21 +165,21 @@ fn lend(record: &mut TurnRecord, other: &TurnRecord) {
 struct Sums<'a> {
     /// Sessions of which some log has the calls.
     called: BTreeSet<&'a Arc<str>>,
-    /// By session, the running totals stated without a call.
-    threads: BTreeMap<&'a Arc<str>, Vec<[u64; 5]>>,
+    /// By session, the running totals stated without a call, each with its file.
+    threads: BTreeMap<&'a Arc<str>, Vec<([u64; 5], usize)>>,
 }
 
 impl<'a> Sums<'a> {
     fn of(logs: &'a [Log]) -> Self {
         let mut sums = Self { called: BTreeSet::new(), threads: BTreeMap::new() };
-        for log in logs {
+        for (file, log) in logs.iter().enumerate() {
             for turn in &log.turns {
                 let Some(session) = &turn.record.session else { continue };
                 match turn.key {
                     _ if turn.record.counts_as_turn => {
                         sums.called.insert(session);
                     }
-                    TurnKey::Totals(totals) => sums.threads.entry(session).or_default().push(totals),
+                    TurnKey::Totals(totals) => sums.threads.entry(session).or_default().push((totals, file)),
                     TurnKey::Message(_) | TurnKey::Place { .. } => {}
                 }
             }
@@ -193,7 +195,8 @@ impl<'a> Sums<'a> {
     }
 
     /// What other logs of the thread had already stated when this one began: the largest of their totals that its first lies beyond.
-    fn before(&self, log: &Log, place: usize) -> Tokens {
+    fn before(&self, logs: &[Log], own: usize, place: usize) -> Tokens {
+        let log = &logs[own];
         let turn = &log.turns[place];
         let (TurnKey::Totals(first), false, Some(session)) =
             (&turn.key, turn.record.counts_as_turn, &turn.record.session)
@@ -206,8 +209,8 @@ impl<'a> Sums<'a> {
             return Tokens::ZERO;
         }
         let beyond = |totals: &[u64; 5]| totals != first && totals.iter().zip(first).all(|(own, first)| own <= first);
-        let others = self.threads.get(session).into_iter().flatten();
-        let most = others.filter(|totals| beyond(totals)).map(|totals| totals[2]).max();
+        let others = self.threads.get(session).into_iter().flatten().filter(|(_, file)| *file != own);
+        let most = others.filter(|(totals, _)| beyond(totals)).map(|(totals, _)| totals[2]).max();
         Tokens::new(most.unwrap_or(0))
     }
 }
@@ -229,13 +232,14 @@ fn order(mut copies: Vec<(Copied<'_>, TurnRecord)>, joined: &mut Joined) {
         ))
     });
     let mut session: Option<Session> = None;
-    for (_, mut record) in copies {
+    for (copy, mut record) in copies {
         if session.as_ref() != Some(&record.session) {
             session = Some(record.session.clone());
             joined.sessions += 1;
         }
         record.round = joined.sessions;
         joined.turns.push(record);
+        joined.files.push(copy.file);
     }
 }
 

@@ -63,11 +63,15 @@ impl Lines {
         self.counts
     }
 
-    /// Takes a piece and hands each line that is now whole to `each`.
+    /// Takes a piece and hands each line that is now whole to `each`. A line that lies in the piece whole is not copied.
     pub fn push(&mut self, mut bytes: &[u8], each: &mut impl FnMut(&str)) {
-        while let Some(at) = bytes.iter().position(|&byte| byte == b'\n') {
-            self.keep(&bytes[..at]);
-            self.close(each);
+        while let Some(at) = memchr::memchr(b'\n', bytes) {
+            if self.rest.is_empty() && !self.skipping {
+                self.close(&bytes[..at], each);
+            } else {
+                self.keep(&bytes[..at]);
+                self.close_kept(each);
+            }
             bytes = &bytes[at + 1..];
         }
         self.keep(bytes);
@@ -76,7 +80,7 @@ impl Lines {
     /// Says that no more bytes come: a last line without its LF is handed to `each`, which must expect half a line.
     pub fn finish(&mut self, each: &mut impl FnMut(&str)) {
         if self.skipping || !self.rest.is_empty() {
-            self.close(each);
+            self.close_kept(each);
         }
     }
 
@@ -93,15 +97,25 @@ impl Lines {
         }
     }
 
-    fn close(&mut self, each: &mut impl FnMut(&str)) {
+    fn close_kept(&mut self, each: &mut impl FnMut(&str)) {
         let rest = core::mem::take(&mut self.rest);
-        let skipped = core::mem::take(&mut self.skipping);
-        let first = core::mem::take(&mut self.at_start);
-        let mut line = rest.strip_suffix(b"\r").unwrap_or(&rest);
-        if first {
+        if core::mem::take(&mut self.skipping) {
+            self.at_start = false;
+            self.counts.lines += 1;
+            self.counts.too_long += 1;
+        } else {
+            self.close(&rest, each);
+        }
+        self.rest = rest;
+        self.rest.clear();
+    }
+
+    fn close(&mut self, whole: &[u8], each: &mut impl FnMut(&str)) {
+        let mut line = whole.strip_suffix(b"\r").unwrap_or(whole);
+        if core::mem::take(&mut self.at_start) {
             line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         }
-        if skipped || line.len() > self.limit {
+        if line.len() > self.limit {
             self.counts.lines += 1;
             self.counts.too_long += 1;
         } else if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
@@ -111,8 +125,6 @@ impl Lines {
                 Err(_) => self.counts.not_utf8 += 1,
             }
         }
-        self.rest = rest;
-        self.rest.clear();
     }
 }
 

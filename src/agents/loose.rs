@@ -85,6 +85,17 @@ pub fn parse<'a, T: Object<'a>>(line: &'a str, patched: &'a mut String) -> Parse
     }
 }
 
+/// Reads one line as a whole value, where it is an object.
+#[must_use]
+pub fn value(line: &str) -> Option<serde_json::Value> {
+    let mut patched = String::new();
+    let parsed = serde_json::from_str(line).or_else(|_| {
+        patch(line, &mut patched);
+        serde_json::from_str(&patched)
+    });
+    parsed.ok().filter(serde_json::Value::is_object)
+}
+
 /// Writes `line` with `null` for each number that JSON does not have outside of strings; how many there were.
 fn patch(line: &str, patched: &mut String) -> u64 {
     const NUMBERS: [&str; 4] = ["NaN", "-Infinity", "Infinity", "-NaN"];

@@ -13,6 +13,7 @@
 //! | [`claude`], [`codex`], [`pi`], [`opencode`], [`copilot`], [`gemini`], [`own`] | what each program's lines say |
 //! | [`book`], [`counter`] | each call once, its grade, totals settled: one place for all formats |
 //! | [`mod@join`] | several logs, each call once |
+//! | [`ledger`] | what they add up to |
 //! | [`health`] | what was odd, counted |
 //!
 //! Units: output, input and cache in tokens as the backend states them. The run epoch of a log is 1970-01-01 UTC, so a
@@ -31,6 +32,7 @@ pub mod document;
 pub mod gemini;
 pub mod health;
 pub mod join;
+pub mod ledger;
 pub mod lines;
 pub mod log;
 pub mod loose;

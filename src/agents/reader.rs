@@ -6,13 +6,14 @@
 
 use core::fmt;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::detect::{self, Format, OtherLog, Seen};
 use super::document::Pieces;
 use super::lines::{Lines, MAX_LINE};
 use super::log::Log;
-use super::{Health, claude, codex, copilot, gemini, opencode, own, pi};
+use super::{Health, claude, codex, copilot, gemini, loose, opencode, own, pi};
 
 /// How much text is held while the format is not known, in bytes.
 const HELD_BYTES: usize = 4 * 1024 * 1024;
@@ -197,13 +198,12 @@ impl State {
     fn first(&mut self, text: &str, whole: bool) {
         let first = !core::mem::replace(&mut self.begun, true);
         let long = text.len() >= HELD_BYTES;
-        let parsed = if first && long { None } else { Some(serde_json::from_str::<Value>(text)) };
-        let open = parsed.as_ref().is_none_or(|parsed| parsed.as_ref().is_err_and(serde_json::Error::is_eof));
-        if first && open && text.trim_start().starts_with('{') {
+        let open = first && (long || serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()));
+        if open && text.trim_start().starts_with('{') {
             return self.part(Pieces::with_limit(MAX_LINE), text, whole);
         }
         let held = self.hold(text);
-        let Some(line) = parsed.and_then(Result::ok).filter(Value::is_object) else {
+        let Some(line) = loose::value(text) else {
             return self.unreadable(whole);
         };
         self.objects += 1;
@@ -248,7 +248,7 @@ impl State {
             }
             return;
         }
-        match serde_json::from_str(piece).map_or(Seen::Nothing, |piece| detect::look(&piece)) {
+        match loose::value(piece).map_or(Seen::Nothing, |piece| detect::look(&piece)) {
             Seen::Format(format) => {
                 let mut inner = Inner::new(format);
                 for piece in self.early.iter().map(String::as_str).chain([piece]) {
@@ -276,7 +276,7 @@ impl State {
         if self.inner.is_some() || self.other.is_some() {
             return;
         }
-        match serde_json::from_str(&self.text).map_or(Seen::Nothing, |text: Value| detect::look(&text)) {
+        match loose::value(&self.text).map_or(Seen::Nothing, |text| detect::look(&text)) {
             Seen::Format(format) => {
                 let mut inner = Inner::new(format);
                 let read = inner.line(&self.text);

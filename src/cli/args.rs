@@ -45,6 +45,8 @@ pub enum Command {
     Simulate(Simulate),
     /// Compare the engine with recorded runs of the original governor
     Conform(Conform),
+    /// Add up what agents' logs say was spent, each token once
+    Ledger(Ledger),
     /// Make a scenario from the logs of real agents
     Calibrate(Calibrate),
 }
@@ -182,6 +184,51 @@ Examples:
   flyball conform recorded.jsonl
   flyball conform recorded.jsonl --original --skip-tag float-window
   zcat recorded.jsonl.gz | flyball conform -";
+
+/// `ledger`.
+#[derive(Debug, Args)]
+#[command(after_help = LEDGER)]
+pub struct Ledger {
+    /// Logs, folders that are searched for *.jsonl and *.json, patterns, or - for stdin; what they are is found out from their content
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// What a file's own row counts
+    #[arg(long, value_enum, default_value = "all")]
+    pub dedup: DedupWord,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: LedgerFormat,
+}
+
+const LEDGER: &str = "\
+A turn is one answer of a model. It is final where its log states a count that can be trusted. Where a log states only a sum, the turns
+share it and are estimated; where it states nothing, they are unknown, and never zero. Copies (checkpoints, forks, resumed sessions, a run's
+output beside its session file) count once. Coverage is what was counted turn by turn, of what the log states in sum.
+
+Examples:
+  flyball ledger ~/.claude/projects
+  flyball ledger run-1.jsonl run-2.jsonl --dedup per-file --format csv
+  claude -p --output-format stream-json --verbose ... | flyball ledger -";
+
+/// How copies are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DedupWord {
+    /// The turns that it is the best copy of
+    All,
+    /// All its turns, whatever other files have
+    PerFile,
+}
+
+/// What a ledger prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LedgerFormat {
+    /// For people, with models and efforts
+    Table,
+    /// One object with every figure
+    Json,
+    /// A row a file
+    Csv,
+}
 
 /// `calibrate`.
 #[derive(Debug, Args)]

@@ -3,95 +3,177 @@
 //! What reads them is in [`agents`](crate::agents); here is only what opens files.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use indicatif::ProgressBar;
+
 use super::error::{Failure, Outcome};
-use super::output::warn;
-use crate::agents::{Health, Log, LogReader};
+use super::output::{self, say, warn};
+use crate::agents::{Health, Log, LogReader, NotRead};
 
 /// The deepest folder that is looked into.
 const MAX_DEPTH: usize = 32;
+
+/// Endings of the files that a folder is searched for.
+const ENDINGS: [&str; 2] = ["jsonl", "json"];
+
+/// A log and the name that it goes by.
+#[derive(Debug)]
+pub struct Named {
+    /// The path as given; below a single folder, the path within it.
+    pub name: String,
+    /// What was in it.
+    pub log: Log,
+}
 
 /// Reads all logs that are named or lie in folders that are.
 ///
 /// # Errors
 /// A folder that cannot be read; logs of which none can be used, each by name.
 pub fn load(named: &[PathBuf]) -> Outcome<Vec<Log>> {
-    read_all(&files(named)?)
+    let mut logs = load_named(named)?;
+    logs.retain(|found| {
+        let any = !found.log.turns.is_empty();
+        if !any {
+            warn(&format!("{}: there is no call to a model in it", found.name));
+        }
+        any
+    });
+    if logs.is_empty() {
+        return Err(nothing("there is no call to a model in any of them"));
+    }
+    Ok(logs.into_iter().map(|found| found.log).collect())
 }
 
-/// All files that are named, and all `*.jsonl` in folders that are, in order of name.
+/// The same with their names, logs without a call among them.
 ///
 /// # Errors
-/// A folder that cannot be read.
-pub fn files(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
-    let mut found = Vec::new();
+/// As [`load`].
+pub fn load_named(named: &[PathBuf]) -> Outcome<Vec<Named>> {
+    let (found, mut faults) = files(named)?;
+    let base = match named {
+        [folder] if folder.is_dir() => Some(folder.as_path()),
+        _ => None,
+    };
+    let bar = output::bytes(found.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum());
+    let (mut logs, mut others) = (Vec::new(), 0_u64);
+    for file in &found {
+        let name = base.and_then(|base| file.path.strip_prefix(base).ok()).unwrap_or(&file.path).display().to_string();
+        match read(&file.path, &bar) {
+            Ok(log) => {
+                if log.health.half_last > 0 {
+                    bar.suspend(|| warn(&format!("{name}: its last line is cut off, and was left out")));
+                }
+                logs.push(Named { name, log });
+            }
+            // a folder may hold anything; a file that was named is meant
+            Err(Unread::NoLog(_)) if file.searched => others += 1,
+            Err(Unread::NoLog(why)) => faults.push(format!("{name}: {why}")),
+            Err(Unread::Failed(why)) => faults.push(format!("{name}: {why}")),
+        }
+    }
+    bar.finish_and_clear();
+    if logs.is_empty() {
+        if others > 0 {
+            faults.push(format!("{others} files in the folders are no logs of a known kind"));
+        }
+        return Err(nothing(&if faults.is_empty() { "there is no log".to_owned() } else { faults.join("\n  ") }));
+    }
+    faults.iter().for_each(|fault| warn(fault));
+    if others > 0 {
+        say(&format!("{others} files in the folders are no logs of a known kind, and were passed over"));
+    }
+    Ok(logs)
+}
+
+fn nothing(what: &str) -> Failure {
+    let hint = "name session files of an agent (~/.claude/projects, ~/.codex/sessions, ~/.pi/agent/sessions), or what one printed as JSON";
+    Failure::said(what).while_("cannot use these logs").hint(hint)
+}
+
+/// A file to read, and whether it was found in a folder or named.
+struct Found {
+    path: PathBuf,
+    searched: bool,
+}
+
+/// All files that are named, that a pattern matches, or that lie in folders, in order of name; and what matched nothing.
+fn files(named: &[PathBuf]) -> Outcome<(Vec<Found>, Vec<String>)> {
+    let (mut found, mut faults) = (Vec::new(), Vec::new());
     for path in named {
         if path.is_dir() {
             let before = found.len();
             search(path, MAX_DEPTH, &mut found)?;
             if found.len() == before {
-                warn(&format!("{}: there is no *.jsonl in this folder", path.display()));
+                faults.push(format!("{}: there is no *.jsonl or *.json in this folder", path.display()));
+            }
+        } else if path.as_os_str() != "-" && !path.exists() && is_pattern(path) {
+            let before = found.len();
+            for hit in glob::glob(&path.to_string_lossy())
+                .map_err(|error| Failure::usage(error).while_(format!("cannot read the pattern {}", path.display())))?
+            {
+                let hit = hit.map_err(|error| {
+                    Failure::usage(error).while_(format!("cannot follow the pattern {}", path.display()))
+                })?;
+                if hit.is_file() {
+                    found.push(Found { path: hit, searched: false });
+                }
+            }
+            if found.len() == before {
+                faults.push(format!("{}: no file matches this pattern", path.display()));
             }
         } else {
-            found.push(path.clone());
+            found.push(Found { path: path.clone(), searched: false });
         }
     }
-    found.sort();
-    found.dedup();
-    Ok(found)
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
+    Ok((found, faults))
 }
 
-fn search(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome<()> {
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '['])
+}
+
+fn search(folder: &Path, depth: usize, found: &mut Vec<Found>) -> Outcome<()> {
     let unreadable = |error| Failure::usage(error).while_(format!("cannot read the folder {}", folder.display()));
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
+        let ending = path.extension().and_then(|ending| ending.to_str());
         if kind.is_dir() && depth > 0 {
             search(&path, depth - 1, found)?;
-        } else if !kind.is_dir() && path.extension().is_some_and(|ending| ending == "jsonl") {
-            found.push(path);
+        } else if !kind.is_dir() && ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+            found.push(Found { path, searched: true });
         }
     }
     Ok(())
 }
 
-/// Reads all files: those that are no log of a known kind are told, and are a failure where nothing else is left.
-fn read_all(files: &[PathBuf]) -> Outcome<Vec<Log>> {
-    let (mut logs, mut faults) = (Vec::new(), Vec::new());
-    for file in files {
-        match read(file) {
-            Ok(log) => {
-                let half = log.health.half_last > 0;
-                if half {
-                    warn(&format!("{}: its last line is cut off, and was left out", file.display()));
-                }
-                if log.turns.is_empty() {
-                    faults.push(format!("{}: there is no call to a model in it", file.display()));
-                } else {
-                    logs.push(log);
-                }
-            }
-            Err(why) => faults.push(format!("{}: {why}", file.display())),
-        }
-    }
-    if logs.is_empty() {
-        let what = if faults.is_empty() { "there is no log".to_owned() } else { faults.join("\n  ") };
-        let hint = "name session files of Claude Code (~/.claude/projects) or rollouts of Codex (~/.codex/sessions)";
-        return Err(Failure::said(what).while_("cannot use these logs").hint(hint));
-    }
-    faults.iter().for_each(|fault| warn(fault));
-    Ok(logs)
+enum Unread {
+    /// It was read, and is no log.
+    NoLog(NotRead),
+    /// It could not be read.
+    Failed(io::Error),
 }
 
-fn read(file: &Path) -> Result<Log, String> {
-    let mut source = File::open(file).map_err(|error| error.to_string())?;
-    let (mut reader, mut piece) = (LogReader::new(), vec![0; 1 << 16]);
+fn read(file: &Path, bar: &ProgressBar) -> Result<Log, Unread> {
+    let mut source: Box<dyn Read> = if file.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(file).map_err(Unread::Failed)?)
+    };
+    let (mut reader, mut piece) = (LogReader::new(), vec![0; 1 << 18]);
     loop {
-        match source.read(&mut piece).map_err(|error| error.to_string())? {
-            0 => return reader.finish().map_err(|error| error.to_string()),
-            read => reader.push(&piece[..read]),
+        match source.read(&mut piece) {
+            Ok(0) => return reader.finish().map_err(Unread::NoLog),
+            Ok(read) => {
+                reader.push(&piece[..read]);
+                bar.inc(u64::try_from(read).unwrap_or(0));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Unread::Failed(error)),
         }
     }
 }

@@ -34,6 +34,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(args) => cmd::sweep::run(&args),
         Command::Simulate(args) => cmd::simulate::run(&args),
         Command::Conform(args) => cmd::conform::run(&args),
+        Command::Ledger(args) => cmd::ledger::run(&args),
         Command::Calibrate(args) => cmd::calibrate::run(&args),
     };
     match outcome {

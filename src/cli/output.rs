@@ -53,6 +53,19 @@ pub fn bar(runs: u32, cells: usize) -> ProgressBar {
     bar
 }
 
+/// A bar of so many bytes; hidden off a terminal.
+#[must_use]
+pub fn bytes(all: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
+    // a template that is not understood leaves the plain bar
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:32} {bytes}/{total_bytes}  {binary_bytes_per_sec}  {eta} left")
+    {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// A folder that results go to.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
