@@ -416,7 +416,8 @@ mod tests {
         let efforts: Vec<_> = log.turns.iter().map(|turn| turn.record.effort_confirmed.as_deref().unwrap()).collect();
         assert_eq!(efforts, ["off", "high"]);
         assert_eq!(log.turns[0].record.end.millis(), 1_796_053_460_000);
-        let branch = json!({"type": "session", "id": "b", "branchedFrom": "/home/u/2025-11-20T23-33-50-805Z_a.jsonl"});
+        let branch =
+            json!({"type": "session", "id": "b", "branchedFrom": "/u/sessions/2025-11-20T23-33-50-805Z_a.jsonl"});
         let copy = read(&[branch, old(1), old(5)]);
         assert!(copy.forked && copy.lineage.contains("a") && copy.lineage.contains("b"));
         assert_eq!((copy.turns[0].key == log.turns[0].key, copy.turns[1].key == log.turns[1].key), (true, false));
