@@ -42,6 +42,15 @@ pub struct Usage {
     pub cost: Price,
 }
 
+impl Usage {
+    /// Every count is zero or not there: nothing was measured. An answer costs input at least.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        let counts = [self.output, self.input, self.cache_read, self.cache_write, self.reasoning];
+        counts.iter().all(|count| matches!(count, Count::Absent | Count::Of(0)))
+    }
+}
+
 /// By what a row's call is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
@@ -192,6 +201,15 @@ impl Book {
     /// Says that the file continues the history of another session.
     pub const fn forked(&mut self) {
         self.forked = true;
+    }
+
+    /// Says to which session the rows so far belong that named none.
+    pub fn belong_to(&mut self, session: Option<&str>) {
+        self.session(session);
+        let session = self.maybe(session);
+        for call in self.calls.iter_mut().filter(|call| call.session.is_none()) {
+            call.session.clone_from(&session);
+        }
     }
 
     /// Takes one row about a call.

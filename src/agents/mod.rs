@@ -7,10 +7,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`lines`] | bytes to lines: bounded, never fatal |
+//! | [`lines`], [`document`] | bytes to lines, and a document to its pieces: bounded, never fatal |
 //! | [`detect`] | which program wrote this |
 //! | [`loose`], [`time`] | JSON and moments, taken where they are plausible |
-//! | [`claude`], [`codex`] | what each program's lines say |
+//! | [`claude`], [`codex`], [`pi`], [`opencode`], [`copilot`], [`gemini`], [`own`] | what each program's lines say |
 //! | [`book`], [`counter`] | each call once, its grade, totals settled: one place for all formats |
 //! | [`mod@join`] | several logs, each call once |
 //! | [`ledger`] | what they add up to |
@@ -25,14 +25,20 @@
 pub mod book;
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 pub mod counter;
 pub mod detect;
+pub mod document;
+pub mod gemini;
 pub mod health;
 pub mod join;
 pub mod ledger;
 pub mod lines;
 pub mod log;
 pub mod loose;
+pub mod opencode;
+pub mod own;
+pub mod pi;
 pub mod reader;
 pub mod time;
 

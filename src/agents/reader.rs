@@ -1,16 +1,19 @@
 //! The reader of one file of unknown kind: bytes in, a [`Log`] out, or the name of what it is instead.
 //!
 //! Lines are held until one of them tells the format, then read in order. A file that holds one JSON document over
-//! many lines is held whole, up to a bound, to say what it is. Nothing here fails on a bad line.
+//! many lines is taken apart on the way ([`document`](super::document)), and its reader gets the pieces for lines; one
+//! that no piece tells is looked at whole, up to a bound. Nothing here fails on a bad line.
 
 use core::fmt;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::detect::{self, Format, OtherLog, Seen};
-use super::lines::Lines;
+use super::document::Pieces;
+use super::lines::{Lines, MAX_LINE};
 use super::log::Log;
-use super::{Health, claude, codex, loose};
+use super::{Health, claude, codex, copilot, gemini, loose, opencode, own, pi};
 
 /// How much text is held while the format is not known, in bytes.
 const HELD_BYTES: usize = 4 * 1024 * 1024;
@@ -84,6 +87,14 @@ inner! {
     ClaudeStream: claude::stream::Reader,
     CodexRollout: codex::rollout::Reader,
     CodexExec: codex::exec::Reader,
+    PiSession: pi::Reader,
+    PiJson: pi::Reader,
+    OpencodeExport: opencode::export::Reader,
+    OpencodeJson: opencode::run::Reader,
+    CopilotCli: copilot::Reader,
+    GeminiChat: gemini::chat::Reader,
+    GeminiJson: gemini::print::Reader,
+    Flyball: own::Reader,
 }
 
 /// Reads one file, whichever of the known formats it has.
@@ -104,6 +115,12 @@ pub struct LogReader {
 struct State {
     inner: Option<Inner>,
     other: Option<OtherLog>,
+    /// A line was seen.
+    begun: bool,
+    /// The lines are those of one document.
+    document: Option<Pieces>,
+    /// Pieces of it that came before the format was known.
+    early: Vec<String>,
     /// The text so far: lines that came before the format was known, or a document over many lines.
     text: String,
     objects: u64,
@@ -133,16 +150,11 @@ impl LogReader {
         let counts = lines.counts();
         let mut state = self.state;
         state.health.take_lines(counts);
+        state.whole();
         if let Some(inner) = state.inner {
             let mut log = inner.finish();
             log.health.absorb(&state.health);
             return Ok(log);
-        }
-        if state.other.is_none()
-            && let Ok(document) = serde_json::from_str::<Value>(&state.text)
-            && let Seen::Other(other) = detect::look(&document)
-        {
-            state.other = Some(other);
         }
         Err(match state.other {
             Some(other) => NotRead::Other(other),
@@ -157,6 +169,9 @@ impl State {
         if self.other.is_some() {
             return;
         }
+        if let Some(document) = self.document.take() {
+            return self.part(document, text, whole);
+        }
         let Some(inner) = &mut self.inner else { return self.first(text, whole) };
         if !inner.line(text) {
             self.unreadable(whole);
@@ -168,14 +183,26 @@ impl State {
         *place += 1;
     }
 
-    /// A line while the format is not known.
-    fn first(&mut self, text: &str, whole: bool) {
+    /// Keeps the text while it is not known what it is; says whether there was room.
+    fn hold(&mut self, text: &str) -> bool {
         // Past the bound there is no use in holding on: such a file has no line of a known shape near its start.
         let held = self.text.len() + text.len() < HELD_BYTES;
         if held {
             self.text.push_str(text);
             self.text.push('\n');
         }
+        held
+    }
+
+    /// A line while the format is not known.
+    fn first(&mut self, text: &str, whole: bool) {
+        let first = !core::mem::replace(&mut self.begun, true);
+        let long = text.len() >= HELD_BYTES;
+        let open = first && (long || serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()));
+        if open && text.trim_start().starts_with('{') {
+            return self.part(Pieces::with_limit(MAX_LINE), text, whole);
+        }
+        let held = self.hold(text);
         let Some(line) = loose::value(text) else {
             return self.unreadable(whole);
         };
@@ -188,6 +215,76 @@ impl State {
             }
             Seen::Nothing if held => {}
             Seen::Nothing => self.health.unknown(line.get("type").and_then(Value::as_str).unwrap_or("")),
+        }
+    }
+
+    /// A line of a document.
+    fn part(&mut self, mut document: Pieces, text: &str, whole: bool) {
+        if self.inner.is_none() {
+            self.hold(text);
+        }
+        document.push(text, &mut |piece| self.piece(piece));
+        document.push("\n", &mut |piece| self.piece(piece));
+        if !document.is_broken() {
+            self.document = Some(document);
+        } else if self.inner.is_some() {
+            self.unreadable(whole);
+        } else {
+            // no document after all: its lines are lines
+            let held = core::mem::take(&mut self.text);
+            self.early = Vec::new();
+            let last = held.lines().count().saturating_sub(1);
+            for (nth, line) in held.lines().enumerate() {
+                self.line(line, whole || nth < last);
+            }
+        }
+    }
+
+    /// A piece of a document.
+    fn piece(&mut self, piece: &str) {
+        if let Some(inner) = &mut self.inner {
+            if !inner.line(piece) {
+                self.unreadable(true);
+            }
+            return;
+        }
+        match loose::value(piece).map_or(Seen::Nothing, |piece| detect::look(&piece)) {
+            Seen::Format(format) => {
+                let mut inner = Inner::new(format);
+                for piece in self.early.iter().map(String::as_str).chain([piece]) {
+                    let read = inner.line(piece);
+                    self.health.unreadable += u64::from(!read);
+                }
+                (self.early, self.text, self.inner) = (Vec::new(), String::new(), Some(inner));
+            }
+            Seen::Other(other) => self.other = Some(other),
+            Seen::Nothing => {
+                let held = self.early.iter().map(String::len).sum::<usize>() + piece.len() < HELD_BYTES;
+                if held {
+                    self.early.push(piece.to_owned());
+                }
+            }
+        }
+    }
+
+    /// At the file's end: looks at a document that no piece of it told, and says what is missing of one.
+    fn whole(&mut self) {
+        if let Some(document) = self.document.take() {
+            self.health.half_last += u64::from(!document.is_done());
+            self.health.too_long += document.skipped();
+        }
+        if self.inner.is_some() || self.other.is_some() {
+            return;
+        }
+        match loose::value(&self.text).map_or(Seen::Nothing, |text| detect::look(&text)) {
+            Seen::Format(format) => {
+                let mut inner = Inner::new(format);
+                let read = inner.line(&self.text);
+                self.health.unreadable += u64::from(!read);
+                self.inner = Some(inner);
+            }
+            Seen::Other(other) => self.other = Some(other),
+            Seen::Nothing => {}
         }
     }
 
@@ -248,8 +345,47 @@ mod tests {
         assert_eq!(say(" \n\r\n"), NotRead::Empty);
         assert_eq!(say("hello\nworld"), NotRead::Unknown { lines: 2, objects: 0 });
         assert_eq!(say("{\"a\":1}\nworld\n"), NotRead::Unknown { lines: 2, objects: 1 });
-        assert_eq!(say("{\n \"info\": {},\n \"messages\": [\n ]\n}\n"), NotRead::Other(OtherLog::OpencodeExport));
-        assert!(say("{\"type\":\"session\",\"id\":\"i\",\"cwd\":\"/\"}").to_string().contains("session of pi"));
+        let qwen = "{\n \"type\": \"user\",\n \"qwen_code_version\": \"1\"\n}\n";
+        assert_eq!(say(qwen), NotRead::Other(OtherLog::Qwen));
+        assert!(say("{\"v\":1,\"agent\":\"a\",\"cli_version\":\"1\",\"type\":\"x\"}").to_string().contains("Entire"));
+        assert_eq!(say("{\"type\":\"assis"), NotRead::Unknown { lines: 1, objects: 0 });
+    }
+
+    #[test]
+    fn a_document_is_read_in_pieces_and_told_whole_where_no_piece_tells_it() {
+        let export = "{\n\"info\": {\"id\": \"ses_1\", \"version\": \"1.18.0\"},\n\"messages\": [\n{\"info\": {\"role\": \"assistant\",\n";
+        let tokens = "\"id\": \"msg_1\", \"tokens\": {\"input\": 5, \"output\": 7}}, \"parts\": []}\n";
+        let log = read(&[export.as_bytes(), tokens.as_bytes(), b"]}\n"]).unwrap();
+        assert_eq!((log.format, log.turns.len(), log.turns[0].record.output.count()), (Format::OpencodeExport, 1, 7));
+        assert_eq!((log.turns[0].record.session.as_deref(), log.health.lost_lines()), (Some("ses_1"), 0));
+        let cut = read(&[export.as_bytes(), tokens.as_bytes()]).unwrap();
+        assert_eq!((cut.turns.len(), cut.health.half_last), (1, 1));
+        let noise = read(&[export.as_bytes(), tokens.as_bytes(), b"]}\nmore\n"]).unwrap();
+        assert_eq!((noise.turns.len(), noise.health.unreadable), (1, 1));
+        let empty = read(&[b"{\n\"info\": {},\n\"messages\": []\n}"]).unwrap();
+        assert_eq!((empty.format, empty.turns.len()), (Format::OpencodeExport, 0));
+        let result =
+            "{\n\"session_id\": \"s\",\n\"total_cost_usd\": 1,\n\"modelUsage\": {\"m\": {\"outputTokens\": 9}}\n}\n";
+        let claude = read(&[result.as_bytes()]).unwrap();
+        assert_eq!((claude.format, claude.turns[0].record.output.count()), (Format::ClaudeStream, 9));
+    }
+
+    #[test]
+    fn a_first_line_cut_short_costs_itself_alone() {
+        let text = format!("{{\"type\":\"user\",\"sessionId\":\"s\"\n{SMALL}");
+        let log = read(&[text.as_bytes()]).unwrap();
+        assert_eq!((log.turns.len(), log.health.unreadable, log.health.half_last), (1, 4, 1));
+    }
+
+    #[test]
+    fn a_document_on_one_line_longer_than_what_is_held_is_read() {
+        let pad = "x".repeat(HELD_BYTES);
+        let text = format!(
+            "{{\"info\":{{\"id\":\"ses_1\"}},\"messages\":[{{\"info\":{{\"role\":\"user\"}},\"parts\":[{{\"text\":\"{pad}\"}}]}},\
+             {{\"info\":{{\"role\":\"assistant\",\"id\":\"msg_1\",\"tokens\":{{\"input\":1,\"output\":3}}}},\"parts\":[]}}]}}"
+        );
+        let log = read(&[text.as_bytes()]).unwrap();
+        assert_eq!((log.turns.len(), log.turns[0].record.session.as_deref()), (1, Some("ses_1")));
     }
 
     #[test]
