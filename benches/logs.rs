@@ -6,6 +6,7 @@
 //!
 //! `cargo bench --bench logs`
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench talks, and its data are in the tree")]
+#![expect(clippy::disallowed_methods, reason = "it measures time")]
 
 use std::fs;
 use std::hint::black_box;

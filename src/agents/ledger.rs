@@ -39,6 +39,9 @@ pub struct Share {
     pub estimated: Tokens,
 }
 
+/// A model and an effort, where the records say.
+pub type ModelEffort = (Option<Arc<str>>, Option<Arc<str>>);
+
 /// What some records add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
@@ -57,7 +60,7 @@ pub struct Account {
     /// Known turns of no output: an answer that was a call of a tool and nothing else, or was aborted.
     pub zero_turns: u64,
     /// By model and effort, as far as stated.
-    pub by: BTreeMap<(Option<Arc<str>>, Option<Arc<str>>), Share>,
+    pub by: BTreeMap<ModelEffort, Share>,
     /// Input outside the cache.
     pub input: Tokens,
     /// Read from the cache.

@@ -91,7 +91,8 @@ impl Coverage {
     #[must_use]
     pub fn ppm(self) -> u64 {
         let (counted, stated) = (u128::from(self.counted.count()), u128::from(self.stated.count()));
-        if stated == 0 { 1_000_000 } else { u64::try_from(counted.min(stated) * 1_000_000 / stated).unwrap_or(0) }
+        let ppm = (counted.min(stated) * 1_000_000).checked_div(stated);
+        ppm.map_or(1_000_000, |ppm| u64::try_from(ppm).unwrap_or(1_000_000))
     }
 }
 
