@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its own lines has failed")]
 
 use flyball::agents::ledger::{Dedup, Ledger};
-use flyball::agents::{Log, LogReader};
+use flyball::agents::{Log, LogReader, join};
 use flyball::engine::Grade;
 use serde_json::{Value, json};
 
@@ -84,7 +84,8 @@ fn start_values_are_no_counts_and_the_result_is_laid_onto_their_turns() {
     assert_eq!(ledger(&[log(&rows)]).total.unknown_turns, 3);
     rows.push(result("s", "r", 900, 0.5));
     let log = log(&rows);
-    let laid: Vec<_> = log.turns.iter().map(|turn| (turn.record.output.count(), turn.record.grade)).collect();
+    let joined = join(std::slice::from_ref(&log));
+    let laid: Vec<_> = joined.turns.iter().map(|turn| (turn.output.count(), turn.grade)).collect();
     assert_eq!(laid, [(300, Grade::Estimated); 3]);
     let stated = log.stated.unwrap();
     assert_eq!((stated.counted.count(), stated.stated.count(), stated.ppm()), (0, 900, 0));
@@ -141,6 +142,24 @@ fn history_that_a_resumed_or_forked_file_replays_adds_nothing() {
     // what a run printed and its session file are one run
     let printed = log(&[stream_row("s", "a", 1), stream_row("s", "b", 1), result("s", "r", 30, 0.1)]);
     assert_eq!(sums(&[log(&old), printed]), (2, 2, 30, 0));
+}
+
+#[test]
+fn a_total_is_laid_onto_what_no_file_knows_and_never_beside_what_one_knows() {
+    // cut in its second answer: stdout knows a sum, the session file the first answer
+    let printed = log(&[stream_row("s", "a", 1), stream_row("s", "b", 1), result("s", "r", 51, 0.1)]);
+    let kept = log(&[session_row("s", "a", 50, Some("tool_use")), session_row("s", "b", 1, None)]);
+    assert_eq!(sums(&[printed.clone()]), (2, 0, 0, 51));
+    assert_eq!(sums(&[kept.clone(), printed.clone()]), (2, 1, 50, 1));
+    assert_eq!(
+        sums(&[printed.clone(), printed.clone(), kept.clone()]),
+        (2, 1, 50, 1),
+        "a copy of the total adds nothing"
+    );
+    // what both files' calls do not tell was spent all the same: a summary, a failed try
+    let more = log(&[stream_row("s", "a", 1), result("s", "r2", 69, 0.1)]);
+    let known = log(&[session_row("s", "a", 50, Some("end_turn"))]);
+    assert_eq!(sums(&[known, more]), (1, 1, 50, 19));
 }
 
 // gitmoot/gitmoot 661

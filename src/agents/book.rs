@@ -5,9 +5,8 @@
 //!
 //! * rows of one message that repeat or grow: a call is a key, and its counts are the largest of its rows;
 //! * start values: a call whose rows are none of them final is [unknown](Grade::Unknown), with an output of zero;
-//! * closing totals, of a stretch or running on ([`counter`](super::counter)): what they state beyond the known calls of their stretch
-//!   is laid onto its calls that are not known, which become estimated ([`settlement`](crate::engine::settlement)); where there is no such call it is
-//!   a record that is no turn;
+//! * closing totals, of a stretch or running on ([`counter`](super::counter)): each becomes a [`Sum`] with the calls that it counts, which
+//!   [`join`](super::join()) settles when all files are there;
 //! * numbers that cannot be: refused, counted, the call is unknown;
 //! * text and names: kept once, shared.
 //!
@@ -19,10 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::counter::{Counter, Fall};
-use super::log::{Closing, Coverage, Log, LogTurn, TurnKey};
+use super::log::{Closing, Coverage, Log, LogTurn, Sum, TurnKey};
 use super::loose::{Count, MAX_PER_CALL, Price};
 use super::{Format, Health};
-use crate::engine::settlement::{Part, settle};
 use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
 
 /// What a row or a total states.
@@ -303,7 +301,11 @@ impl Book {
                 }
             };
             stated = Some(stated.unwrap_or(Tokens::ZERO).plus(Tokens::new(output)));
-            let key = self.key(total.key, total.time, until + self.waiting.len());
+            let key = match total.id {
+                // one statement may count several models
+                Some(id) => TurnKey::Message(format!("{id} {}", model.as_deref().unwrap_or("")).into()),
+                None => self.key(total.key, total.time, until + self.waiting.len()),
+            };
             let (time, session) = (total.time.or(self.last_time), session.clone());
             self.waiting.push(Waiting { from, until, model, main_only: total.main_only, output, session, time, key });
         }
@@ -333,7 +335,7 @@ impl Book {
         name
     }
 
-    /// Closes the file: settles what was stated, and hands everything over.
+    /// Closes the file, and hands everything over.
     #[must_use]
     pub fn close(mut self, format: Format) -> Log {
         let fallback = self.last_time.unwrap_or(Timestamp::EPOCH);
@@ -342,7 +344,7 @@ impl Book {
             self.health.bad_times += u64::from(call.end.is_none());
             turns.push(LogTurn { key: call.key.clone(), record: call.record(format, fallback) });
         }
-        let stated = self.settle(format, &mut turns, fallback);
+        let (sums, stated) = self.sums(&turns, fallback);
         let unknown = turns.iter().filter(|turn| turn.record.grade == Grade::Unknown).count();
         self.health.placeholders += u64::try_from(unknown).unwrap_or(u64::MAX);
         Log {
@@ -351,6 +353,7 @@ impl Book {
             lineage: self.lineage,
             forked: self.forked,
             turns,
+            sums,
             closings: self.closings,
             results: self.results,
             stated,
@@ -358,10 +361,10 @@ impl Book {
         }
     }
 
-    /// Lays what is stated beyond the known calls of each stretch onto its other calls.
-    fn settle(&mut self, format: Format, turns: &mut Vec<LogTurn>, fallback: Timestamp) -> Option<Coverage> {
-        let mut coverage: Option<Coverage> = None;
-        for waiting in &self.waiting {
+    /// What is stated in sum, with the calls that each statement counts, and how much of it these tell.
+    fn sums(&mut self, turns: &[LogTurn], fallback: Timestamp) -> (Vec<Sum>, Option<Coverage>) {
+        let (mut sums, mut coverage) = (Vec::with_capacity(self.waiting.len()), None);
+        for waiting in core::mem::take(&mut self.waiting) {
             let mine = |at: &usize| {
                 let call = &self.calls[*at];
                 !(waiting.main_only && call.side) && (waiting.model.is_none() || waiting.model == call.model)
@@ -370,40 +373,19 @@ impl Book {
             let known = places.iter().map(|&at| &turns[at].record).filter(|record| record.grade == Grade::Known);
             let counted = known.fold(Tokens::ZERO, |sum, record| sum.plus(record.output));
             let stated = Tokens::new(waiting.output);
-            coverage = Some(coverage.unwrap_or_default().plus(Coverage { counted, stated }));
-            let open: Vec<usize> = places.into_iter().filter(|&at| turns[at].record.grade != Grade::Known).collect();
-            let missing = stated.minus(counted);
             self.health.surplus += counted.minus(stated).count();
-            let mut parts: Vec<Part> = open
-                .iter()
-                .map(|&at| Part { output: Tokens::new(self.calls[at].output.unwrap_or(0)), grade: Grade::Unknown })
-                .collect();
-            let begun = parts.iter().fold(Tokens::ZERO, |sum, part| sum.plus(part.output));
-            // start values are lower bounds; where they add up to more than is left, they are not even that
-            if begun > missing {
-                parts.iter_mut().for_each(|part| part.output = Tokens::ZERO);
-            }
-            let homeless = settle(&mut parts, missing).homeless;
-            for (&at, part) in open.iter().zip(&parts) {
-                turns[at].record.output = part.output;
-                turns[at].record.grade = Grade::Estimated;
-            }
-            if homeless > Tokens::ZERO {
-                turns.push(waiting.record(format, homeless, fallback));
-            }
+            coverage = Some(coverage.unwrap_or(Coverage::default()).plus(Coverage { counted, stated }));
+            let begun = |at: usize| (at, Tokens::new(self.calls[at].output.unwrap_or(0)));
+            sums.push(Sum {
+                key: waiting.key,
+                calls: places.into_iter().map(begun).collect(),
+                session: waiting.session,
+                model: waiting.model,
+                at: waiting.time.unwrap_or(fallback),
+                output: stated,
+            });
         }
-        coverage
-    }
-}
-
-impl Waiting {
-    /// Tokens that no call can take: a record that is no turn.
-    fn record(&self, format: Format, output: Tokens, fallback: Timestamp) -> LogTurn {
-        let mut record = TurnRecord::new(1, self.time.unwrap_or(fallback), output, format.name());
-        record.counts_as_turn = false;
-        record.session.clone_from(&self.session);
-        record.model.clone_from(&self.model);
-        LogTurn { key: self.key.clone(), record }
+        (sums, coverage)
     }
 }
 

@@ -23,9 +23,10 @@ fn total(output: Vec<(Option<&str>, Count)>, extent: Extent) -> Total<'_> {
     }
 }
 
+/// The records of the log once its sums are laid.
 fn shown(log: &Log) -> Vec<(u64, Grade, bool)> {
-    let show = |turn: &LogTurn| (turn.record.output.count(), turn.record.grade, turn.record.counts_as_turn);
-    log.turns.iter().map(show).collect()
+    let joined = crate::agents::join(core::slice::from_ref(log));
+    joined.turns.iter().map(|turn| (turn.output.count(), turn.grade, turn.counts_as_turn)).collect()
 }
 
 #[test]

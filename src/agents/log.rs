@@ -28,8 +28,7 @@ pub enum TurnKey {
 pub struct LogTurn {
     /// By what it is known again.
     pub key: TurnKey,
-    /// The call, or a settle-up: tokens that the file states and lays to no call. Its `round` is 1 until
-    /// [`join`](super::join()) numbers the sessions.
+    /// The call, as its own rows tell it. Its `round` is 1 until [`join`](super::join()) numbers the sessions.
     pub record: TurnRecord,
 }
 
@@ -48,6 +47,23 @@ pub struct Closing {
     pub cost: Option<MicroUsd>,
 }
 
+/// Tokens that a log states in sum, for [`join`](super::join()) to lay onto the calls that they belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// By what the same statement is known again.
+    pub key: TurnKey,
+    /// The calls that it counts, by their places in the log, each with the start value that its rows had.
+    pub calls: Vec<(usize, Tokens)>,
+    /// The session.
+    pub session: Option<Arc<str>>,
+    /// The model, where the sum is of one.
+    pub model: Option<Arc<str>>,
+    /// When it was stated.
+    pub at: Timestamp,
+    /// Output tokens of these calls and of whatever else the program did in that stretch.
+    pub output: Tokens,
+}
+
 /// One file, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
@@ -61,6 +77,8 @@ pub struct Log {
     pub forked: bool,
     /// Its records, in the order of the file.
     pub turns: Vec<LogTurn>,
+    /// What it states in sum.
+    pub sums: Vec<Sum>,
     /// What the program said at the ends of its runs.
     pub closings: Vec<Closing>,
     /// How many of them are results of a whole run.
@@ -106,6 +124,7 @@ impl Log {
             lineage: BTreeSet::new(),
             forked: false,
             turns: Vec::new(),
+            sums: Vec::new(),
             closings: Vec::new(),
             results: 0,
             stated: None,
@@ -113,7 +132,7 @@ impl Log {
         }
     }
 
-    /// The calls to a model, without settle-ups.
+    /// The calls to a model.
     pub fn calls(&self) -> impl Iterator<Item = &LogTurn> {
         self.turns.iter().filter(|turn| turn.record.counts_as_turn)
     }

@@ -367,7 +367,7 @@ mod tests {
         let result =
             "{\n\"session_id\": \"s\",\n\"total_cost_usd\": 1,\n\"modelUsage\": {\"m\": {\"outputTokens\": 9}}\n}\n";
         let claude = read(&[result.as_bytes()]).unwrap();
-        assert_eq!((claude.format, claude.turns[0].record.output.count()), (Format::ClaudeStream, 9));
+        assert_eq!((claude.format, claude.sums[0].output.count()), (Format::ClaudeStream, 9));
     }
 
     #[test]

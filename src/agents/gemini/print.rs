@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn the_sum_is_what_the_total_has_beyond_the_input() {
         let log = read(&[init(), result("success")]);
-        let [sum] = &log.turns[..] else { panic!("one record, not {:?}", log.turns) };
-        assert_eq!((sum.record.output.count(), sum.record.counts_as_turn), (194, false));
-        assert_eq!((sum.record.session.as_deref(), sum.record.model.as_deref()), (Some("s"), Some("g")));
+        let [sum] = &log.sums[..] else { panic!("one sum, not {:?}", log.sums) };
+        assert_eq!((sum.output.count(), sum.calls.len(), log.turns.len()), (194, 0, 0));
+        assert_eq!((sum.session.as_deref(), sum.model.as_deref()), (Some("s"), Some("g")));
         assert_eq!((log.results, log.closings[0].ok), (1, Some(true)));
         assert_eq!(read(&[init(), result("error")]).closings[0].ok, Some(false));
     }
@@ -198,7 +198,7 @@ mod tests {
             json!({"models": {"g": {"tokens": {"prompt": 3900, "candidates": 153, "thoughts": 41, "total": 4094}}}});
         let error = json!({"type": "FatalTurnLimitedError", "message": "m"});
         let whole = read(&[json!({"session_id": "s", "response": "r", "stats": stats, "error": error})]);
-        assert_eq!((whole.turns[0].record.output.count(), whole.closings[0].ok), (194, Some(false)));
+        assert_eq!((whole.sums[0].output.count(), whole.closings[0].ok), (194, Some(false)));
         assert_eq!(whole.health.error_kinds["FatalTurnLimitedError"], 1);
         let pieces =
             [json!({"session_id": "s"}), json!({"response": "r"}), json!({"stats": stats}), json!({"error": error})];

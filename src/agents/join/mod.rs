@@ -6,10 +6,7 @@
 //! did not fork and has the longest history, so that a history stays in one piece; among copies of that session the best
 //! count stands: known before estimated before unknown, then the larger; what it lacks (effort, start, model) the others lend. The order in which logs are given makes no difference.
 //!
-//! Tokens that a log states in sum without a call give way to the calls of the same session in another log; what these do not tell (failed tries) stays. A thread that was resumed states its sum from
-//! the thread's beginning: what an earlier log of the thread had stated is taken off.
-//!
-//! It is not settlement: no total is laid onto turns here.
+//! Then what logs state in sum is settled ([`sums`]).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +14,9 @@ use std::sync::Arc;
 
 use super::log::{Coverage, Log, LogTurn, TurnKey};
 use super::{Format, Health};
-use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
+use crate::engine::{Grade, MicroUsd, Timestamp, TurnRecord};
+
+mod sums;
 
 /// All calls of several logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +38,8 @@ pub struct Joined {
 }
 
 type Session = Option<Arc<str>>;
+/// By session, the name of its family.
+type Families = BTreeMap<Arc<str>, Arc<str>>;
 
 /// Within what a key means something.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,26 +65,26 @@ pub fn join(logs: &[Log]) -> Joined {
             histories.entry(&turn.record.session).or_default().insert(&turn.key);
         }
     }
-    let sums = Sums::of(logs);
     let mut copies: BTreeMap<(Scope, &TurnKey), Vec<Copied<'_>>> = BTreeMap::new();
     for (file, log) in logs.iter().enumerate() {
         for (place, turn) in log.turns.iter().enumerate() {
             let history = histories.get(&turn.record.session).map_or(0, BTreeSet::len);
             let copy = Copied { forked: log.forked, history, file, place, turn };
-            copies.entry((scope(turn, &families, file), &turn.key)).or_default().push(copy);
+            let scope = scope(&turn.key, turn.record.session.as_ref(), &families, file);
+            copies.entry((scope, &turn.key)).or_default().push(copy);
         }
     }
-    let mut best = Vec::with_capacity(copies.len());
+    let mut best = Best { records: Vec::with_capacity(copies.len()), places: BTreeMap::new() };
     for mut same in copies.into_values() {
         joined.health.duplicates += u64::try_from(same.len() - 1).unwrap_or(u64::MAX);
         same.sort_by(|a, b| a.rank().cmp(&b.rank()));
         let mut record = same[0].turn.record.clone();
         same[1..].iter().for_each(|other| lend(&mut record, &other.turn.record));
-        record.output = record.output.minus(sums.before(logs, same[0].file, same[0].place));
-        best.push((same[0], record));
+        best.places.extend(same.iter().map(|copy| ((copy.file, copy.place), best.records.len())));
+        best.records.push(Placed { file: same[0].file, place: same[0].place, key: &same[0].turn.key, record });
     }
-    joined.health.duplicates += sums.give_way(logs, &mut best);
-    order(best, &mut joined);
+    joined.health.duplicates += sums::settle_all(logs, &families, &mut best);
+    order(best.records, &mut joined);
     (joined.results, joined.cost) = closings(logs);
     if joined.cost.is_none() {
         joined.cost = joined.turns.iter().filter_map(|turn| turn.cost).reduce(MicroUsd::plus);
@@ -91,8 +92,8 @@ pub fn join(logs: &[Log]) -> Joined {
     joined
 }
 
-fn scope(turn: &LogTurn, families: &BTreeMap<Arc<str>, Arc<str>>, file: usize) -> Scope {
-    match (&turn.key, &turn.record.session) {
+fn scope(key: &TurnKey, session: Option<&Arc<str>>, families: &Families, file: usize) -> Scope {
+    match (key, session) {
         (TurnKey::Message(_), _) => Scope::Everywhere,
         (TurnKey::Totals(_) | TurnKey::Place { .. }, None) => Scope::File(file),
         (TurnKey::Totals(_), Some(session)) => {
@@ -157,95 +158,48 @@ fn lend(record: &mut TurnRecord, other: &TurnRecord) {
     fill(&mut record.cost, other.cost.as_ref());
 }
 
-/// What logs state in sum without a call.
-struct Sums<'a> {
-    /// By session, the running totals stated without a call, each with its file.
-    threads: BTreeMap<&'a Arc<str>, Vec<([u64; 5], usize)>>,
+/// The best copy of each record.
+struct Best<'a> {
+    records: Vec<Placed<'a>>,
+    /// Which of them a log's record became, by file and place.
+    places: BTreeMap<(usize, usize), usize>,
 }
 
-impl<'a> Sums<'a> {
-    fn of(logs: &'a [Log]) -> Self {
-        let mut sums = Self { threads: BTreeMap::new() };
-        for (file, log) in logs.iter().enumerate() {
-            for turn in &log.turns {
-                let Some(session) = &turn.record.session else { continue };
-                if let (TurnKey::Totals(totals), false) = (&turn.key, turn.record.counts_as_turn) {
-                    sums.threads.entry(session).or_default().push((*totals, file));
-                }
-            }
-        }
-        sums
-    }
-
-    /// Takes off what a log states in sum without a call of the session that which calls of it in other logs tell; what is then nothing is
-    /// removed. How many of the former there were.
-    fn give_way(&self, logs: &[Log], best: &mut Vec<(Copied<'a>, TurnRecord)>) -> u64 {
-        let mut told: BTreeMap<Session, Tokens> = BTreeMap::new();
-        for (_, record) in best.iter().filter(|(_, record)| record.counts_as_turn) {
-            let sum = told.entry(record.session.clone()).or_insert(Tokens::ZERO);
-            *sum = sum.plus(record.output);
-        }
-        let mut gave_way = 0;
-        for (copy, record) in best.iter_mut().filter(|(_, record)| !record.counts_as_turn) {
-            let alone = !logs[copy.file].calls().any(|call| call.record.session == record.session);
-            let Some(told) = told.get_mut(&record.session).filter(|_| alone && record.session.is_some()) else {
-                continue;
-            };
-            gave_way += 1;
-            let output = record.output;
-            record.output = output.minus(*told);
-            *told = told.minus(output);
-        }
-        best.retain(|(_, record)| record.counts_as_turn || !record.is_nothing());
-        gave_way
-    }
-
-    /// What other logs of the thread had already stated when this one began: the largest of their totals that its first lies beyond.
-    fn before(&self, logs: &[Log], own: usize, place: usize) -> Tokens {
-        let log = &logs[own];
-        let turn = &log.turns[place];
-        let (TurnKey::Totals(first), false, Some(session)) =
-            (&turn.key, turn.record.counts_as_turn, &turn.record.session)
-        else {
-            return Tokens::ZERO;
-        };
-        let begins =
-            log.format == Format::CodexExec && log.turns[..place].iter().all(|other| other.record.counts_as_turn);
-        if !begins {
-            return Tokens::ZERO;
-        }
-        let beyond = |totals: &[u64; 5]| totals != first && totals.iter().zip(first).all(|(own, first)| own <= first);
-        let others = self.threads.get(session).into_iter().flatten().filter(|(_, file)| *file != own);
-        let most = others.filter(|(totals, _)| beyond(totals)).map(|(totals, _)| totals[2]).max();
-        Tokens::new(most.unwrap_or(0))
-    }
+/// A record, and where it stood.
+struct Placed<'a> {
+    file: usize,
+    place: usize,
+    key: &'a TurnKey,
+    record: TurnRecord,
 }
 
-fn order(mut copies: Vec<(Copied<'_>, TurnRecord)>, joined: &mut Joined) {
+fn order(mut records: Vec<Placed<'_>>, joined: &mut Joined) {
     let mut first: BTreeMap<Session, Timestamp> = BTreeMap::new();
-    for (_, record) in &copies {
+    for Placed { record, .. } in &records {
         let earliest = first.entry(record.session.clone()).or_insert(record.end);
         *earliest = record.end.min(*earliest);
     }
-    copies.sort_by(|(a, one), (b, two)| {
-        let session = |record: &TurnRecord| first.get(&record.session).copied();
-        (session(one), &one.session, one.end, a.place, &a.turn.key).cmp(&(
-            session(two),
+    records.sort_by(|a, b| {
+        let session = |placed: &Placed<'_>| first.get(&placed.record.session).copied();
+        let (one, two) = (&a.record, &b.record);
+        (session(a), &one.session, one.end, !one.counts_as_turn, a.place, a.key).cmp(&(
+            session(b),
             &two.session,
             two.end,
+            !two.counts_as_turn,
             b.place,
-            &b.turn.key,
+            b.key,
         ))
     });
     let mut session: Option<Session> = None;
-    for (copy, mut record) in copies {
+    for Placed { file, mut record, .. } in records {
         if session.as_ref() != Some(&record.session) {
             session = Some(record.session.clone());
             joined.sessions += 1;
         }
         record.round = joined.sessions;
         joined.turns.push(record);
-        joined.files.push(copy.file);
+        joined.files.push(file);
     }
 }
 
@@ -277,7 +231,7 @@ fn closings(logs: &[Log]) -> (u64, Option<MicroUsd>) {
 }
 
 /// The name of the family of each session that has relatives: its first member.
-fn families(logs: &[Log]) -> BTreeMap<Arc<str>, Arc<str>> {
+fn families(logs: &[Log]) -> Families {
     let mut groups: Vec<BTreeSet<Arc<str>>> = Vec::new();
     for log in logs {
         let mut family = log.lineage.clone();
