@@ -1,0 +1,99 @@
+//! Logs that were made up are read again: scenario, records, log, reader, records.
+#![cfg(all(feature = "agents", feature = "lab"))]
+#![expect(clippy::unwrap_used, reason = "a test that cannot make its data has failed")]
+
+use flyball::agents::{Log, LogReader};
+use flyball::engine::{Grade, Timestamp, Tokens, TurnRecord};
+use flyball::lab::synth::{Design, Format, Session, sessions};
+use flyball::sim::{AgentModel, AgentSpec};
+
+const EFFORTS: [&str; 3] = ["high", "medium", "low"];
+
+fn made(seed: u64) -> Vec<Session> {
+    let mut spec = AgentSpec::geometric(200.0, 2.0, 3).unwrap();
+    spec.faults.empty = 0.1;
+    let agent = AgentModel::new(spec).unwrap();
+    let design = Design { agent: &agent, model: "claude-sonnet-5", efforts: &EFFORTS, seed, run: 0 };
+    sessions(&design, &[0, 1, 2, 2, 1, 0, 0, 1, 2])
+}
+
+fn read(text: &str) -> Log {
+    let mut reader = LogReader::new();
+    for piece in text.as_bytes().chunks(777) {
+        reader.push(piece);
+    }
+    reader.finish().unwrap()
+}
+
+/// What a call says that every format carries.
+fn core(
+    record: &TurnRecord,
+) -> (Option<Timestamp>, Timestamp, Tokens, Grade, Option<&str>, Option<&str>, Option<&str>) {
+    let words = (record.model.as_deref(), record.effort_confirmed.as_deref(), record.session.as_deref());
+    (record.start, record.end, record.output, record.grade, words.0, words.1, words.2)
+}
+
+#[test]
+fn session_files_and_rollouts_come_back_as_they_were() {
+    for format in [Format::ClaudeSession, Format::CodexRollout] {
+        for session in made(5) {
+            let log = read(&format.write(&session));
+            let got: Vec<_> = log.turns.iter().map(|turn| core(&turn.record)).collect();
+            assert_eq!(got, session.calls.iter().map(core).collect::<Vec<_>>(), "{format:?}");
+            assert_eq!(
+                (log.health.lost_lines(), log.health.unknown_types, log.health.bad_times),
+                (0, 0, 0),
+                "{format:?}"
+            );
+            assert!(session.calls.len() < 8 || log.health.repeats > 0, "{format:?} repeats nothing");
+        }
+    }
+}
+
+#[test]
+fn efforts_that_change_and_counts_that_are_unknown_come_back() {
+    let mut session = made(6).into_iter().find(|session| session.calls.len() > 10).unwrap();
+    for record in &mut session.calls[5..] {
+        record.effort_confirmed = Some("low".into());
+    }
+    session.calls[3].grade = Grade::Unknown;
+    session.calls[3].output = Tokens::ZERO;
+    session.calls.push(TurnRecord { counts_as_turn: false, ..session.calls[4].clone() });
+    let turns = session.calls.len() - 1;
+    for format in [Format::ClaudeSession, Format::CodexRollout] {
+        let log = read(&format.write(&session));
+        let got: Vec<_> = log.turns.iter().map(|turn| core(&turn.record)).collect();
+        assert_eq!(got, session.calls[..turns].iter().map(core).collect::<Vec<_>>(), "{format:?}");
+        assert_eq!(log.health.placeholders, 1, "{format:?}");
+    }
+}
+
+#[test]
+fn every_line_is_an_object_and_the_same_session_makes_the_same_bytes() {
+    for format in Format::ALL {
+        for session in made(7) {
+            let text = format.write(&session);
+            assert!(text.ends_with('\n') && text == format.write(&session));
+            for line in text.lines() {
+                assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object(), "{format:?}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_tells_its_total_at_its_end_alone() {
+    let session = made(8).remove(0);
+    let text = Format::ClaudeStream.write(&session);
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let total: u64 = session.calls.iter().map(|call| call.output.count()).sum();
+    let (result, calls) = lines.split_last().unwrap();
+    assert_eq!(result["usage"]["output_tokens"], total);
+    assert_eq!(result["modelUsage"]["claude-sonnet-5"]["outputTokens"], total);
+    assert!(
+        calls
+            .iter()
+            .all(|line| line["type"] != "assistant" || line["message"]["usage"]["output_tokens"].as_u64() <= Some(8))
+    );
+    assert!(calls.iter().all(|line| line["type"] != "assistant" || line["timestamp"].is_null()));
+}
