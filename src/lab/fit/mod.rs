@@ -9,6 +9,8 @@
 //! | [`families`] | lognormal, mixture of two, gamma, and how well each fits |
 //! | [`timing`] | overhead, speed, tool time |
 //! | [`ladder`] | which efforts a model takes, and the prior for those that nobody measured |
+//! | [`mod@figures`] | every number with its interval |
+//! | [`bootstrap`] | intervals by drawing sessions again |
 //! | [`mod@write`] | the scenario as text |
 //! | [`numeric`] | the arithmetic |
 //!
@@ -27,16 +29,21 @@ use self::ladder::{Evidence, Origin, RungFit};
 use self::timing::Timing;
 use crate::engine::TurnRecord;
 
+pub mod bootstrap;
 pub mod calls;
 pub mod error;
 pub mod families;
+pub mod figures;
 pub mod ladder;
 pub mod numeric;
 pub mod timing;
+mod units;
+mod weighted;
 pub mod write;
 
 pub use calls::survey;
 pub use error::FitError;
+pub use figures::{Asked, Figures, figures};
 
 /// The fewest calls of known, positive size that a rung is fitted to.
 pub const CALLS_FLOOR: u64 = 30;
