@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use flyball::agents::{LogReader, join};
 use flyball::engine::TurnRecord;
+use flyball::lab::fit::figures::Figure;
 use flyball::lab::fit::{Asked, Figures, Options, calibrate, figures};
 use flyball::lab::synth::{Design, Format, sessions};
 use flyball::sim::{AgentModel, AgentSpec, Component, Moves, RungModel, Size, Span, TurnCount, normal};
@@ -106,7 +107,7 @@ fn fitted(agent: &AgentModel, run: u32) -> Figures {
     figures(&records, &fit, &Asked { resamples: 200, ..Asked::default() })
 }
 
-fn number<'f>(figures: &'f Figures, effort: Option<&str>, name: &str) -> &'f flyball::lab::fit::figures::Figure {
+fn number<'f>(figures: &'f Figures, effort: Option<&str>, name: &str) -> &'f Figure {
     match effort {
         Some(effort) => figures.of_effort(effort, name).unwrap(),
         None => figures.of_model(name).unwrap(),

@@ -6,10 +6,15 @@
 //! are fewer than five. Shares of requests and rounds have Wilson's interval, which takes each for itself: failures come in bursts, and
 //! their intervals are then too short.
 //!
+//! Two values are not those of the scenario. `cv` is that of the fitted mixture where there is one: a sample's own is low where tails are
+//! heavy. `session_sd` allows for calls that lean on each other; the scenario's `tau` does not, and is
+//! larger where they do.
+//!
 //! A number that cannot be told has no figure; one that is told by too little has no interval.
 
 use super::bootstrap::{Draws, RESAMPLES, SEED, Scale, intervals};
-use super::calls::{Group, Sessions, count};
+use super::calls::{Group, Memory, Sessions, count};
+use super::components::components;
 use super::families::Mixture;
 use super::numeric::float;
 use super::units::{Sums, Units};
@@ -84,7 +89,40 @@ impl Default for Asked {
     }
 }
 
+impl Figure {
+    /// In words, three significant digits: `664 (540 to 812)`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let interval = self.interval.map(|ends| format!(" ({} to {})", three(ends.lo), three(ends.hi)));
+        format!("{}{}", three(self.value), interval.unwrap_or_default())
+    }
+}
+
+/// Three significant digits, whole from a hundred on.
+#[must_use]
+pub fn three(value: f64) -> String {
+    let size = value.abs();
+    let digits = if size >= 99.5 || size == 0.0 {
+        0
+    } else if size >= 9.95 {
+        1
+    } else if size >= 0.995 {
+        2
+    } else {
+        3
+    };
+    let text = format!("{value:.digits$}");
+    // what rounds to nothing has no sign
+    if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
+}
+
 impl Figures {
+    /// The numbers of an effort.
+    #[must_use]
+    pub fn effort(&self, effort: &str) -> Option<&EffortFigures> {
+        self.efforts.iter().find(|own| own.effort.as_deref() == Some(effort))
+    }
+
     /// A number of the model.
     #[must_use]
     pub fn of_model(&self, name: &str) -> Option<&Figure> {
@@ -94,8 +132,7 @@ impl Figures {
     /// A number of an effort.
     #[must_use]
     pub fn of_effort(&self, effort: &str, name: &str) -> Option<&Figure> {
-        let own = self.efforts.iter().find(|own| own.effort.as_deref() == Some(effort))?;
-        own.figures.iter().find(|figure| figure.name == name)
+        self.effort(effort)?.figures.iter().find(|figure| figure.name == name)
     }
 }
 
@@ -112,20 +149,6 @@ fn told(bare: &[Bare], intervals: Vec<Option<Interval>>) -> Vec<Figure> {
 #[must_use]
 pub fn figures(records: &[TurnRecord], fit: &Calibration, asked: &Asked) -> Figures {
     let sessions = Sessions::of(records, &fit.model);
-    let efforts: Vec<EffortFigures> = (1..)
-        .zip(&fit.groups)
-        .map(|(stream, group)| {
-            let units = Units::of_effort(&sessions, group.effort.as_deref());
-            EffortFigures {
-                effort: group.effort.clone(),
-                sessions: group.sessions,
-                calls: group.known,
-                units: count(units.all.len()),
-                blocks: units.blocks,
-                figures: of_effort(&units, group, draws(asked, stream)),
-            }
-        })
-        .collect();
     let rungs: Vec<&str> =
         fit.rungs.iter().filter(|rung| rung.is_measured()).map(|rung| rung.effort.as_str()).collect();
     let units = Units::of_model(&sessions, &rungs);
@@ -134,18 +157,39 @@ pub fn figures(records: &[TurnRecord], fit: &Calibration, asked: &Asked) -> Figu
     Figures {
         resamples: asked.resamples,
         seed: asked.seed,
-        efforts,
+        efforts: group_figures(records, &fit.groups, asked),
         units: count(units.all.len()),
         blocks: units.blocks,
         model,
     }
 }
 
+/// The numbers of each of these groups of the records, in their order; of one model or of several.
+#[must_use]
+pub fn group_figures(records: &[TurnRecord], groups: &[Group], asked: &Asked) -> Vec<EffortFigures> {
+    let one = |(stream, group): (u32, &Group)| {
+        let sessions = Sessions::of(records, &group.model);
+        let units = Units::of_effort(&sessions, group.effort.as_deref());
+        EffortFigures {
+            effort: group.effort.clone(),
+            sessions: group.sessions,
+            calls: group.known,
+            units: count(units.all.len()),
+            blocks: units.blocks,
+            figures: of_effort(&units, group, &sessions.memory_at(group.effort.as_deref()), draws(asked, stream)),
+        }
+    };
+    (1..).zip(groups).map(one).collect()
+}
+
 const fn draws(asked: &Asked, stream: u32) -> Draws {
     Draws { resamples: asked.resamples, seed: asked.seed, stream }
 }
 
-fn of_effort(units: &Units, group: &Group, draws: Draws) -> Vec<Figure> {
+fn of_effort(units: &Units, group: &Group, memory: &Memory, draws: Draws) -> Vec<Figure> {
+    if group.known == 0 {
+        return Vec::new();
+    }
     let each = || units.all.iter().enumerate();
     let sizes =
         Ranked::new(each().flat_map(|(at, unit)| unit.sizes.iter().map(move |&size| (float(size), at))).collect());
@@ -159,8 +203,10 @@ fn of_effort(units: &Units, group: &Group, draws: Draws) -> Vec<Figure> {
         ("median", "tokens", Scale::Log, Some(group.median())),
         ("p90", "tokens", Scale::Log, Some(group.p90())),
         ("cv", "", Scale::Log, mixture.map_or(Some(group.cv), |mixture| Some(variation_of(&mixture)))),
-        ("lag_one", "", Scale::Correlation, ratio(whole.lag)),
+        ("lag_one", "", Scale::Correlation, memory.lag_one),
+        ("lag_two", "", Scale::Correlation, memory.lag_two),
         ("trend", "ln tokens", Scale::Plain, ratio(whole.trend)),
+        ("session_share", "", Scale::NotNegative, components_once(units).map(share_of)),
     ];
     if let Some(mixture) = mixture {
         let parts = parameters(&mixture).map(Some);
@@ -178,7 +224,9 @@ fn of_effort(units: &Units, group: &Group, draws: Draws) -> Vec<Figure> {
         let middle = sizes.quantiles(times, &[0.5, 0.9]);
         let climbed = mixture.and_then(|start| climb(start, &logs, times));
         let cv = if mixture.is_some() { climbed.map(|mixture| variation_of(&mixture)) } else { variation };
-        let mut numbers = vec![mean, middle[0], middle[1], cv, ratio(sums.lag), ratio(sums.trend)];
+        let lags = [ratio(sums.lag), ratio([sums.lag_two[0], sums.lag[1]])];
+        let share = components(&units.all, times).map(share_of).filter(|_| !units.blocks);
+        let mut numbers = vec![mean, middle[0], middle[1], cv, lags[0], lags[1], ratio(sums.trend), share];
         if mixture.is_some() {
             numbers.extend(climbed.map_or([None; 5], |mixture| parameters(&mixture).map(Some)));
         }
@@ -200,15 +248,15 @@ fn settle(
 }
 
 fn of_model(units: &Units, sessions: &Sessions<'_>, fit: &Calibration, draws: Draws) -> Vec<Figure> {
-    let (memory, timing) = (&fit.memory, &fit.timing);
+    let (memory, timing, spread) = (&fit.memory, &fit.timing, components_once(units));
     let each = || units.all.iter().enumerate();
     let line = Line::new(each().flat_map(|(at, unit)| unit.times.iter().map(move |&(x, y)| (x, y, at))).collect());
     let whole = units.sums(&vec![1.0; units.all.len()]);
     // what differs from session to session is drawn with whole sessions or not at all
     let by_session = |value: Option<f64>| value.filter(|_| !units.blocks);
     let bare: Vec<Bare> = vec![
-        ("session_sd", "ln tokens", Scale::NotNegative, memory.tau()),
-        ("session_share", "", Scale::NotNegative, memory.session_share()),
+        ("session_sd", "ln tokens", Scale::NotNegative, spread.map(|(between, _)| between.max(0.0).sqrt())),
+        ("session_share", "", Scale::NotNegative, spread.map(share_of)),
         ("lag_one", "", Scale::Correlation, memory.lag_one),
         ("trend", "ln tokens", Scale::Plain, ratio(whole.trend)),
         ("turns_mean", "turns", Scale::Log, Some(memory.turns_mean)),
@@ -222,7 +270,7 @@ fn of_model(units: &Units, sessions: &Sessions<'_>, fit: &Calibration, draws: Dr
     let turns: Vec<f64> = sessions.0.iter().map(|session| float(count(session.len()))).collect();
     let statistic = |times: &[f64]| {
         let sums: Sums = units.sums(times);
-        let parts = components(units, times);
+        let parts = components(&units.all, times);
         let counts = turns.iter().zip(times).fold([0.0; 3], |[n, sum, squares], (turns, times)| {
             [n + times, sum + times * turns, squares + times * turns * turns]
         });
@@ -230,7 +278,7 @@ fn of_model(units: &Units, sessions: &Sessions<'_>, fit: &Calibration, draws: Dr
         let [speed, overhead, overhead_cv] = line.at(times);
         let [tool, tool_cv] = moments(sums.gaps);
         let tau = by_session(parts.map(|(between, _)| between.max(0.0).sqrt()));
-        let share = by_session(parts.map(|(between, within)| between.max(0.0) / (between.max(0.0) + within)));
+        let share = by_session(parts.map(share_of));
         let lasting = [ratio(sums.lag), ratio(sums.trend)];
         vec![tau, share, lasting[0], lasting[1], turns_mean, turns_cv, overhead, overhead_cv, speed, tool, tool_cv]
     };
@@ -258,6 +306,11 @@ fn ratio([over, under]: [f64; 2]) -> Option<f64> {
     (under > 0.0).then(|| over / under)
 }
 
+/// The share of what lies between sessions.
+fn share_of((between, within): (f64, f64)) -> f64 {
+    between.max(0.0) / (between.max(0.0) + within)
+}
+
 /// Mean and coefficient of variation, with n - 1, of how many, sum and sum of squares.
 fn moments([n, sum, squares]: [f64; 3]) -> [Option<f64>; 2] {
     if n < 1.0 {
@@ -281,41 +334,6 @@ pub fn variation_of(mixture: &Mixture) -> f64 {
     (squares / (mean * mean) - 1.0).max(0.0).sqrt()
 }
 
-/// Variances of ln size between and within sessions, as in [`Memory`](super::calls::Memory), but not held above zero.
-fn components(units: &Units, times: &[f64]) -> Option<(f64, f64)> {
-    let mut efforts: Vec<&str> =
-        units.all.iter().flat_map(|unit| &unit.logs).map(|(effort, _)| effort.as_str()).collect();
-    efforts.sort_unstable();
-    efforts.dedup();
-    let (mut between, mut within, mut free_between, mut free_within, mut weight) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for effort in efforts {
-        let own = || {
-            let each =
-                units.all.iter().zip(times).flat_map(|(unit, times)| unit.logs.iter().map(move |logs| (logs, *times)));
-            each.filter(|((word, _), _)| word == effort).map(|((_, logs), times)| (*logs, times))
-        };
-        let (mut stretches, mut all, mut total, mut squares) = (0.0, 0.0, 0.0, 0.0);
-        for ([n, sum, _], times) in own() {
-            stretches += times;
-            all += times * n;
-            total += times * sum;
-            squares += times * n * n;
-        }
-        if all < 1.0 {
-            continue;
-        }
-        for ([n, sum, square], times) in own() {
-            let off = sum / n - total / all;
-            between += times * n * off * off;
-            within += times * (square - sum * sum / n);
-        }
-        free_between += stretches - 1.0;
-        free_within += all - stretches;
-        weight += all - squares / all;
-    }
-    if free_between < 2.0 || free_within < 1.0 || weight <= 0.0 {
-        return None;
-    }
-    let within = within / free_within;
-    Some(((between - free_between * within) / weight, within))
+fn components_once(units: &Units) -> Option<(f64, f64)> {
+    components(units.whole(), &vec![1.0; units.whole().len()])
 }

@@ -11,6 +11,7 @@
 //! | [`ladder`] | which efforts a model takes, and the prior for those that nobody measured |
 //! | [`mod@figures`] | every number with its interval |
 //! | [`bootstrap`] | intervals by drawing sessions again |
+//! | [`report`] | all of it as JSON and CSV |
 //! | [`mod@write`] | the scenario as text |
 //! | [`numeric`] | the arithmetic |
 //!
@@ -31,11 +32,13 @@ use crate::engine::TurnRecord;
 
 pub mod bootstrap;
 pub mod calls;
+mod components;
 pub mod error;
 pub mod families;
 pub mod figures;
 pub mod ladder;
 pub mod numeric;
+pub mod report;
 pub mod timing;
 mod units;
 mod weighted;
@@ -49,6 +52,8 @@ pub use figures::{Asked, Figures, figures};
 pub const CALLS_FLOOR: u64 = 30;
 /// The least share of calls whose output count can be trusted, percent.
 pub const COVERAGE_FLOOR_PERCENT: u64 = 90;
+/// How the distances of the three families are called in a table.
+const RESIDUES: [&str; 6] = ["ks_lognormal", "ks_mixture", "ks_gamma", "ad_lognormal", "ad_mixture", "ad_gamma"];
 /// The session effect where it cannot be measured: public logs of Claude models put 1 to 4 % of the variance between sessions.
 pub const TAU_ELSEWHERE: f64 = 0.2;
 /// The variation of calls per session where it cannot be measured: public loops of fresh sessions have a spread of 0.87 in ln.
@@ -104,7 +109,13 @@ impl Calibration {
     /// The scenario file, format 1.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        write::scenario(self)
+        write::scenario(self, None)
+    }
+
+    /// The same with the intervals as comments beside the numbers.
+    #[must_use]
+    pub fn to_toml_with(&self, figures: &Figures) -> String {
+        write::scenario(self, Some(figures))
     }
 }
 

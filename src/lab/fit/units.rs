@@ -21,6 +21,8 @@ pub(super) struct Sums {
     pub(super) sizes: [f64; 3],
     /// Products of ln size with that of the next call, the stretch's mean taken off, and their squares.
     pub(super) lag: [f64; 2],
+    /// Products of ln size with that of the next call but one.
+    pub(super) lag_two: [f64; 1],
     /// Products of ln size with the place in the session, means taken off, and the squares of the place.
     pub(super) trend: [f64; 2],
     /// Gaps taken for tool time: how many, sum, sum of squares.
@@ -44,6 +46,8 @@ pub(super) struct Unit {
 pub(super) struct Units {
     pub(super) all: Vec<Unit>,
     pub(super) strata: Strata,
+    /// Whole stretches, or sessions, where the units are blocks of them; empty where they are units themselves.
+    pub(super) uncut: Vec<Unit>,
     /// Blocks of calls and not sessions.
     pub(super) blocks: bool,
 }
@@ -62,7 +66,7 @@ impl Units {
     /// Those of one effort.
     pub(super) fn of_effort(sessions: &Sessions<'_>, effort: Option<&str>) -> Self {
         let own = sessions.0.iter().map(|session| stretch(session, |call| call.effort == effort));
-        Self::cut(own.filter(|stretch| !stretch.is_empty()).map(|stretch| (0, stretch)).collect())
+        Self::cut(&own.filter(|stretch| !stretch.is_empty()).map(|stretch| (0, stretch)).collect::<Vec<_>>())
     }
 
     /// Those of the whole model: sessions, in strata by the effort of the most of their calls; ln sizes only at `rungs`.
@@ -89,18 +93,24 @@ impl Units {
             });
             all.push((stratum, parts.into_iter().flat_map(|(_, part)| part).collect()));
         }
-        Self::cut(all)
+        Self::cut(&all)
     }
 
-    fn cut(stretches: Vec<(usize, Vec<Placed<'_>>)>) -> Self {
-        if stretches.len() >= UNITS_FLOOR {
+    fn cut(stretches: &[(usize, Vec<Placed<'_>>)]) -> Self {
+        let whole: Vec<Unit> = stretches.iter().map(|(_, calls)| Unit::of(calls)).collect();
+        if whole.len() >= UNITS_FLOOR {
             let strata = Strata::new(&stretches.iter().map(|(stratum, _)| *stratum).collect::<Vec<_>>());
-            return Self { all: stretches.iter().map(|(_, calls)| Unit::of(calls)).collect(), strata, blocks: false };
+            return Self { all: whole, strata, uncut: Vec::new(), blocks: false };
         }
         let calls: usize = stretches.iter().map(|(_, calls)| calls.len()).sum();
         let length = calls.div_ceil(BLOCKS).max(BLOCK_FLOOR);
         let all: Vec<Unit> = stretches.iter().flat_map(|(_, calls)| calls.chunks(length).map(Unit::of)).collect();
-        Self { strata: Strata::one(all.len()), all, blocks: true }
+        Self { strata: Strata::one(all.len()), all, uncut: whole, blocks: true }
+    }
+
+    /// Whole stretches, or sessions.
+    pub(super) fn whole(&self) -> &[Unit] {
+        if self.blocks { &self.uncut } else { &self.all }
     }
 
     /// The sums of all units, each so many times.
@@ -111,6 +121,7 @@ impl Units {
             let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += times * from);
             add(&mut sums.sizes, &own.sizes);
             add(&mut sums.lag, &own.lag);
+            add(&mut sums.lag_two, &own.lag_two);
             add(&mut sums.trend, &own.trend);
             add(&mut sums.gaps, &own.gaps);
         }
@@ -152,7 +163,8 @@ impl Unit {
             sums[1] += value;
             sums[2] += value * value;
         };
-        let mut before: Option<(Option<&str>, f64)> = None;
+        let mut recent: [Option<f64>; 2] = [None; 2];
+        let mut effort = None;
         for placed in calls {
             if let Some(output) = placed.call.output {
                 unit.sizes.push(output);
@@ -161,27 +173,30 @@ impl Unit {
                 unit.times.extend(taken.map(|taken| (float(output), float(taken) / 1000.0)));
             }
             if let Some((log, off, place)) = placed.off {
-                let (rung, same) =
-                    (placed.call.effort, |(effort, _): &(Option<&str>, f64)| *effort == placed.call.effort);
-                unit.sums.lag[0] += before.filter(same).map_or(0.0, |(_, before)| before * off);
+                if effort != Some(placed.call.effort) {
+                    effort = Some(placed.call.effort);
+                    recent = [None; 2];
+                }
+                unit.sums.lag[0] += recent[0].map_or(0.0, |before| before * off);
+                unit.sums.lag_two[0] += recent[1].map_or(0.0, |before| before * off);
                 unit.sums.lag[1] += off * off;
                 unit.sums.trend[0] += place * off;
                 unit.sums.trend[1] += place * place;
-                before = Some((rung, off));
-                let stretch = match unit.logs.iter().position(|(effort, _)| *effort == rung.unwrap_or("")) {
-                    Some(at) => &mut unit.logs[at].1,
-                    None => {
-                        unit.logs.push((rung.unwrap_or("").to_owned(), [0.0; 3]));
-                        let last = unit.logs.len() - 1;
-                        &mut unit.logs[last].1
-                    }
-                };
-                moments(stretch, log);
+                recent = [Some(off), recent[0]];
+                moments(unit.logs_of(placed.call.effort.unwrap_or_default()), log);
             }
             if let Some(gap) = placed.gap {
                 moments(&mut unit.sums.gaps, gap);
             }
         }
         unit
+    }
+
+    fn logs_of(&mut self, effort: &str) -> &mut [f64; 3] {
+        let at = self.logs.iter().position(|(word, _)| word == effort).unwrap_or_else(|| {
+            self.logs.push((effort.to_owned(), [0.0; 3]));
+            self.logs.len() - 1
+        });
+        &mut self.logs[at].1
     }
 }
