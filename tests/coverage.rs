@@ -69,7 +69,7 @@ fn truths() -> Vec<(Option<&'static str>, &'static str, f64)> {
     for (effort, rung) in EFFORTS.into_iter().zip(RUNGS) {
         let [mean, cv, median, p90] = sizes(rung);
         truths.extend(
-            [("mean", mean), ("cv", cv), ("median", median), ("p90", p90)]
+            [("mean", mean), ("cv", cv), ("fitted_cv", cv), ("median", median), ("p90", p90)]
                 .map(|(name, truth)| (Some(effort), name, truth)),
         );
     }

@@ -302,7 +302,7 @@ pub(super) fn model_of(record: &TurnRecord) -> &str {
 }
 
 /// What was recorded; failing that, what was asked for.
-fn effort_of(record: &TurnRecord) -> Option<&str> {
+pub(super) fn effort_of(record: &TurnRecord) -> Option<&str> {
     record.effort_confirmed.as_deref().or(record.effort_asked.as_deref())
 }
 

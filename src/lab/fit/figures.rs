@@ -6,8 +6,7 @@
 //! are fewer than five. Shares of requests and rounds have Wilson's interval, which takes each for itself: failures come in bursts, and
 //! their intervals are then too short.
 //!
-//! Two values are not those of the scenario. `cv` is that of the fitted mixture where there is one: a sample's own is low where tails are
-//! heavy. `session_sd` allows for calls that lean on each other; the scenario's `tau` does not, and is
+//! `cv` is the sample's own, which is low where tails are heavy and calls few; `fitted_cv` is that of the fitted mixture. `session_sd` allows for calls that lean on each other; the scenario's `tau` does not, and is
 //! larger where they do.
 //!
 //! A number that cannot be told has no figure; one that is told by too little has no interval.
@@ -77,7 +76,7 @@ pub struct Asked {
     pub resamples: u32,
     /// What the draws come from.
     pub seed: u64,
-    /// Requests that failed, as the readers counted them.
+    /// Requests that failed, as the readers counted them, of whichever model.
     pub failed: u64,
     /// Sessions without a single call, as the readers counted them.
     pub silent: u64,
@@ -202,7 +201,8 @@ fn of_effort(units: &Units, group: &Group, memory: &Memory, draws: Draws) -> Vec
         ("mean", "tokens", Scale::Log, Some(group.mean)),
         ("median", "tokens", Scale::Log, Some(group.median())),
         ("p90", "tokens", Scale::Log, Some(group.p90())),
-        ("cv", "", Scale::Log, mixture.map_or(Some(group.cv), |mixture| Some(variation_of(&mixture)))),
+        ("cv", "", Scale::Log, Some(group.cv)),
+        ("fitted_cv", "", Scale::Log, mixture.map(|mixture| variation_of(&mixture))),
         ("lag_one", "", Scale::Correlation, memory.lag_one),
         ("lag_two", "", Scale::Correlation, memory.lag_two),
         ("trend", "ln tokens", Scale::Plain, ratio(whole.trend)),
@@ -223,10 +223,11 @@ fn of_effort(units: &Units, group: &Group, memory: &Memory, draws: Draws) -> Vec
         let [mean, variation] = moments(sums.sizes);
         let middle = sizes.quantiles(times, &[0.5, 0.9]);
         let climbed = mixture.and_then(|start| climb(start, &logs, times));
-        let cv = if mixture.is_some() { climbed.map(|mixture| variation_of(&mixture)) } else { variation };
+        let fitted = climbed.map(|mixture| variation_of(&mixture));
         let lags = [ratio(sums.lag), ratio([sums.lag_two[0], sums.lag[1]])];
         let share = components(&units.all, times).map(share_of).filter(|_| !units.blocks);
-        let mut numbers = vec![mean, middle[0], middle[1], cv, lags[0], lags[1], ratio(sums.trend), share];
+        let mut numbers =
+            vec![mean, middle[0], middle[1], variation, fitted, lags[0], lags[1], ratio(sums.trend), share];
         if mixture.is_some() {
             numbers.extend(climbed.map_or([None; 5], |mixture| parameters(&mixture).map(Some)));
         }

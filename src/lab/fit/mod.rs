@@ -11,6 +11,8 @@
 //! | [`ladder`] | which efforts a model takes, and the prior for those that nobody measured |
 //! | [`mod@figures`] | every number with its interval |
 //! | [`bootstrap`] | intervals by drawing sessions again |
+//! | [`windows`] | what a governor sees at constant effort |
+//! | `pictures` | the data of the pictures, with the feature `plots` |
 //! | [`report`] | all of it as JSON and CSV |
 //! | [`mod@write`] | the scenario as text |
 //! | [`numeric`] | the arithmetic |
@@ -38,10 +40,13 @@ pub mod families;
 pub mod figures;
 pub mod ladder;
 pub mod numeric;
+#[cfg(feature = "plots")]
+pub mod pictures;
 pub mod report;
 pub mod timing;
 mod units;
 mod weighted;
+pub mod windows;
 pub mod write;
 
 pub use calls::survey;

@@ -106,7 +106,7 @@ impl Line {
 const STEPS: u32 = 120;
 const STILL: f64 = 3e-4;
 
-/// Climbs from `start` to the most likely mixture of weighted ln tokens nearby.
+/// Climbs from `start` to the most likely mixture of weighted ln tokens nearby; none for fewer than ten values.
 pub(super) fn climb(start: Mixture, logs: &Ranked, times: &[f64]) -> Option<Mixture> {
     let points: Vec<(f64, f64)> =
         logs.0.iter().map(|&(log, unit)| (log, times[unit])).filter(|point| point.1 > 0.0).collect();
@@ -116,7 +116,8 @@ pub(super) fn climb(start: Mixture, logs: &Ranked, times: &[f64]) -> Option<Mixt
     }
     let mut at = start;
     for _ in 0..STEPS {
-        let next = step(&at, &points, all)?;
+        // a kind of less than two calls is none: what stood before stays
+        let Some(next) = step(&at, &points, all) else { break };
         let change = [
             next.weight - at.weight,
             next.narrow.mu - at.narrow.mu,
