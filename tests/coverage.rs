@@ -69,7 +69,7 @@ fn truths() -> Vec<(Option<&'static str>, &'static str, f64)> {
     for (effort, rung) in EFFORTS.into_iter().zip(RUNGS) {
         let [mean, cv, median, p90] = sizes(rung);
         truths.extend(
-            [("mean", mean), ("cv", cv), ("fitted_cv", cv), ("median", median), ("p90", p90)]
+            [("mean", mean), ("cv", cv), ("median", median), ("p90", p90)]
                 .map(|(name, truth)| (Some(effort), name, truth)),
         );
     }
@@ -104,7 +104,7 @@ fn fitted(agent: &AgentModel, run: u32) -> Figures {
     let records = records(agent, run);
     let efforts = EFFORTS.map(str::to_owned).to_vec();
     let fit = calibrate(&records, &Options { efforts, ..Options::default() }).unwrap();
-    figures(&records, &fit, &Asked { resamples: 200, ..Asked::default() })
+    figures(&records, &fit, &Asked::default())
 }
 
 fn number<'f>(figures: &'f Figures, effort: Option<&str>, name: &str) -> &'f Figure {

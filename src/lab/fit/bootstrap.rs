@@ -3,7 +3,7 @@
 //! Calls of a session lean on each other and share its luck, so what is drawn is never a single call (cluster bootstrap: Davison and Hinkley
 //! 1997, 3.8; moving blocks are cut without overlap: Carlstein 1986). A dozen units are few, sizes have heavy tails, and the plain
 //! percentile interval then covers too seldom. So an interval is Student's: on a scale where the number is about symmetric, the spread of
-//! the redrawn numbers, widened by units / (units - strata), times Student's quantile at units - strata, around
+//! the redrawn numbers, widened by units / (units - strata), times Student's quantile at units - strata (units of like size: [`Strata::weighed`]), around
 //! the number with its own bias taken off (mean of the redrawn less what the same arithmetic gives undrawn).
 //!
 //! Draws are uniforms by address (seed, draw, stream, place), and draws are put together in order: no number of threads changes a bit.
@@ -61,24 +61,40 @@ impl Scale {
 }
 
 /// Which units are drawn together: the stratum of each unit. Each stratum keeps its size in every draw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Strata {
     /// The units of each stratum.
     places: Vec<Vec<usize>>,
     units: usize,
+    /// As many units of like size say as much.
+    worth: f64,
 }
 
 impl Strata {
     /// The stratum of each unit, by number; numbers may be left out.
     #[must_use]
     pub fn new(of: &[usize]) -> Self {
+        Self::weighed(of, &vec![1.0; of.len()])
+    }
+
+    /// The same where units count by their sizes: a few large ones among small are worth no more than themselves. Those of a stratum are
+    /// worth the square of their sum over the sum of their squares (Carter, Schnepel and Steigerwald 2017).
+    #[must_use]
+    pub fn weighed(of: &[usize], sizes: &[f64]) -> Self {
         let most = of.iter().max().map_or(0, |most| most + 1);
         let mut places = vec![Vec::new(); most];
         for (unit, &stratum) in of.iter().enumerate() {
             places[stratum].push(unit);
         }
         places.retain(|stratum| !stratum.is_empty());
-        Self { places, units: of.len() }
+        let size = |unit: usize| sizes.get(unit).copied().unwrap_or(0.0);
+        let worth = |stratum: &Vec<usize>| {
+            let (sum, squares) = stratum
+                .iter()
+                .fold((0.0, 0.0), |(sum, squares), &unit| (sum + size(unit), squares + size(unit) * size(unit)));
+            if squares > 0.0 { sum * sum / squares } else { 0.0 }
+        };
+        Self { worth: places.iter().map(worth).sum(), places, units: of.len() }
     }
 
     /// All units in one.
@@ -87,10 +103,10 @@ impl Strata {
         Self::new(&vec![0; units])
     }
 
-    /// Units that are free to vary.
+    /// How many units are free to vary, of like size.
     #[must_use]
-    pub const fn free(&self) -> usize {
-        self.units.saturating_sub(self.places.len())
+    pub fn free(&self) -> f64 {
+        (self.worth - len(&self.places)).max(0.0)
     }
 
     /// How often each unit is in draw `draw`.
@@ -118,6 +134,15 @@ fn place(uniform: f64, length: usize) -> usize {
     ((uniform * float(u64::try_from(length).unwrap_or(u64::MAX))) as usize).min(length - 1)
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of units: not negative, and far below the end"
+)]
+const fn whole(free: f64) -> u64 {
+    free as u64
+}
+
 /// How draws are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draws {
@@ -143,7 +168,7 @@ pub fn intervals<F>(
 where
     F: Fn(&[f64]) -> Vec<Option<f64>> + Sync,
 {
-    if strata.free() + strata.places.len() < UNITS_FLOOR || strata.free() < 2 {
+    if strata.units < UNITS_FLOOR || strata.free() < 2.0 {
         return vec![None; values.len()];
     }
     let base = statistic(&vec![1.0; strata.units]);
@@ -164,10 +189,11 @@ where
 }
 
 fn student(centre: f64, base: f64, seen: &[f64], strata: &Strata) -> Option<(f64, f64)> {
-    let free = u64::try_from(strata.free()).ok()?;
     let middle = mean(seen);
     let spread = seen.iter().map(|x| (x - middle) * (x - middle)).sum::<f64>() / (len(seen) - 1.0);
-    let wider = len(&vec![(); strata.units]) / float(free);
+    let wider = strata.worth / strata.free();
+    // rounded down, but not where it is whole but for its last bits
+    let free = whole(strata.free() + 1e-9);
     let half = t_quantile(0.5 + CONFIDENCE / 2.0, free)? * (spread * wider).sqrt();
     let centre = centre - (middle - base);
     Some((centre - half, centre + half))
@@ -201,7 +227,9 @@ mod tests {
     #[test]
     fn each_stratum_keeps_its_size_and_every_unit_its_chance() {
         let strata = Strata::new(&[0, 2, 0, 2, 2]);
-        assert_eq!((strata.free(), strata.units), (3, 5));
+        assert!((strata.free() - 3.0).abs() < 1e-12 && strata.units == 5);
+        // one unit and four of a quarter of it
+        assert!((Strata::weighed(&[0; 5], &[4.0, 1.0, 1.0, 1.0, 1.0]).free() - 2.2).abs() < 1e-12);
         let mut sums = [0.0; 5];
         for draw in 0..3000 {
             let times = strata.draw(1, 0, draw);

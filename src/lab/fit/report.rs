@@ -134,12 +134,11 @@ fn six(value: f64) -> Value {
 }
 
 /// Names of figures that have a column, and what follows them in the names of their ends.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 13] = [
     "mean",
     "median",
     "p90",
     "cv",
-    "fitted_cv",
     "lag_one",
     "lag_two",
     "trend",

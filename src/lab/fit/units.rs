@@ -45,7 +45,10 @@ pub(super) struct Unit {
 #[derive(Clone, Debug)]
 pub(super) struct Units {
     pub(super) all: Vec<Unit>,
+    /// How they are drawn, each weighing by its calls.
     pub(super) strata: Strata,
+    /// The same, each weighing alike: for what is one number a session.
+    pub(super) equal: Strata,
     /// Whole stretches, or sessions, where the units are blocks of them; empty where they are units themselves.
     pub(super) uncut: Vec<Unit>,
     /// Blocks of calls and not sessions.
@@ -99,13 +102,16 @@ impl Units {
     fn cut(stretches: &[(usize, Vec<Placed<'_>>)]) -> Self {
         let whole: Vec<Unit> = stretches.iter().map(|(_, calls)| Unit::of(calls)).collect();
         if whole.len() >= UNITS_FLOOR {
-            let strata = Strata::new(&stretches.iter().map(|(stratum, _)| *stratum).collect::<Vec<_>>());
-            return Self { all: whole, strata, uncut: Vec::new(), blocks: false };
+            let of: Vec<usize> = stretches.iter().map(|(stratum, _)| *stratum).collect();
+            let sizes: Vec<f64> = stretches.iter().map(|(_, calls)| len(calls)).collect();
+            let (strata, equal) = (Strata::weighed(&of, &sizes), Strata::new(&of));
+            return Self { all: whole, strata, equal, uncut: Vec::new(), blocks: false };
         }
         let calls: usize = stretches.iter().map(|(_, calls)| calls.len()).sum();
         let length = calls.div_ceil(BLOCKS).max(BLOCK_FLOOR);
         let all: Vec<Unit> = stretches.iter().flat_map(|(_, calls)| calls.chunks(length).map(Unit::of)).collect();
-        Self { strata: Strata::one(all.len()), all, uncut: whole, blocks: true }
+        let strata = Strata::one(all.len());
+        Self { equal: strata.clone(), strata, all, uncut: whole, blocks: true }
     }
 
     /// Whole stretches, or sessions.

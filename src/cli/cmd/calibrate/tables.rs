@@ -22,6 +22,7 @@ pub(super) fn survey(groups: &[Group], figures: &[EffortFigures], asked: &Asked)
         let mut row = name.to_vec();
         row.extend([sessions(group, Some(own)), group.calls.to_string(), group.known.to_string()]);
         row.extend(["mean", "median", "p90", "cv"].map(|figure| number(Some(own), figure)));
+        row.push(if group.known > 1 { three(group.cv) } else { dash() });
         row.extend([0, 1, 3, 5, 6].map(share));
         sizes.push(row);
         let Some(families) = group.families else { continue };
@@ -33,13 +34,24 @@ pub(super) fn survey(groups: &[Group], figures: &[EffortFigures], asked: &Asked)
         row.push(format!("{:.2}/{:.2}", mixture.weight, 1.0 - mixture.weight));
         row.push(format!("{:.2}/{:.2}", mixture.narrow.mu, mixture.wide.mu));
         row.push(format!("{:.2}/{:.2}", mixture.narrow.sigma, mixture.wide.sigma));
-        row.extend(
-            ["fitted_cv", "lag_one", "lag_two", "trend", "session_share"].map(|figure| number(Some(own), figure)),
-        );
+        row.extend(["lag_one", "lag_two", "trend", "session_share"].map(|figure| number(Some(own), figure)));
         fits.push(row);
     }
     let head = [
-        "model", "effort", "sessions", "calls", "known", "mean", "median", "p90", "cv", "p5", "p25", "p75", "p95",
+        "model",
+        "effort",
+        "sessions",
+        "calls",
+        "known",
+        "mean",
+        "median",
+        "p90",
+        "cv",
+        "sample cv",
+        "p5",
+        "p25",
+        "p75",
+        "p95",
         "p99",
     ];
     let mut text = format!("output tokens per call\n\n{}", plain(&head, &sizes, 2));
@@ -56,7 +68,6 @@ pub(super) fn survey(groups: &[Group], figures: &[EffortFigures], asked: &Asked)
             "weights",
             "mu",
             "sigma",
-            "fitted cv",
             "AC1 ln",
             "AC2 ln",
             "trend",
