@@ -149,7 +149,6 @@ fn study(repetitions: u32) -> (String, Vec<(String, u32)>) {
 #[ignore = "slow: a hundred calibrations, each with its intervals"]
 fn intervals_hold_the_truth() {
     let (text, held) = study(100);
-    println!("{text}");
     assert!(held.iter().all(|(_, hits)| *hits >= 88), "{text}");
 }
 

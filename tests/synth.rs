@@ -25,12 +25,12 @@ fn read(text: &str) -> Log {
     reader.finish().unwrap()
 }
 
-/// What a call says that every format carries.
-fn core(
-    record: &TurnRecord,
-) -> (Option<Timestamp>, Timestamp, Tokens, Grade, Option<&str>, Option<&str>, Option<&str>) {
-    let words = (record.model.as_deref(), record.effort_confirmed.as_deref(), record.session.as_deref());
-    (record.start, record.end, record.output, record.grade, words.0, words.1, words.2)
+/// What a call says that every format carries: times and size; model, effort and session.
+type Core<'r> = (Option<Timestamp>, Timestamp, Tokens, Grade, [Option<&'r str>; 3]);
+
+fn core(record: &TurnRecord) -> Core<'_> {
+    let words = [record.model.as_deref(), record.effort_confirmed.as_deref(), record.session.as_deref()];
+    (record.start, record.end, record.output, record.grade, words)
 }
 
 #[test]
@@ -74,7 +74,8 @@ fn every_line_is_an_object_and_the_same_session_makes_the_same_bytes() {
         for session in made(7) {
             let text = format.write(&session);
             assert!(text.ends_with('\n') && text == format.write(&session));
-            for line in text.lines() {
+            let lines: Vec<&str> = if format == Format::OpencodeExport { vec![&text] } else { text.lines().collect() };
+            for line in lines {
                 assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object(), "{format:?}: {line}");
             }
         }
@@ -96,4 +97,28 @@ fn a_stream_tells_its_total_at_its_end_alone() {
             .all(|line| line["type"] != "assistant" || line["message"]["usage"]["output_tokens"].as_u64() <= Some(8))
     );
     assert!(calls.iter().all(|line| line["type"] != "assistant" || line["timestamp"].is_null()));
+}
+
+#[test]
+fn an_export_and_an_event_log_hold_each_call_with_its_times_and_size() {
+    let millis = |moment: Timestamp| moment.millis();
+    for session in made(9) {
+        let document: serde_json::Value = serde_json::from_str(&Format::OpencodeExport.write(&session)).unwrap();
+        let messages = document["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), session.calls.len() + 1, "the prompt, and each call");
+        for (message, call) in messages[1..].iter().zip(&session.calls) {
+            let (info, tool) = (&message["info"], &message["parts"][1]["state"]["time"]["start"]);
+            let ended = tool.as_u64().or(info["time"]["completed"].as_u64()).unwrap();
+            let got = (info["time"]["created"].as_u64(), ended, info["tokens"]["output"].as_u64());
+            assert_eq!(got, (call.start.map(millis), millis(call.end), Some(call.output.count())));
+            assert_eq!(info["variant"].as_str(), call.effort_confirmed.as_deref());
+        }
+        let events = Format::CopilotEvents.write(&session);
+        let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let sizes = events.iter().filter(|event| event["type"] == "assistant.message");
+        let sizes: Vec<u64> = sizes.map(|event| event["data"]["outputTokens"].as_u64().unwrap()).collect();
+        assert_eq!(sizes, session.calls.iter().map(|call| call.output.count()).collect::<Vec<_>>());
+        let metrics = &events.last().unwrap()["data"]["modelMetrics"]["claude-sonnet-5"]["usage"]["outputTokens"];
+        assert_eq!(metrics.as_u64().unwrap_or(0), sizes.iter().sum::<u64>());
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use super::common;
-use crate::agents::{Health, Log, join};
+use crate::agents::{Log, join};
 use crate::cli::args::{Calibrate, Format};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
@@ -43,7 +43,7 @@ pub fn run(args: &Calibrate) -> Outcome {
     let folder = args.plots.as_deref().map(Folder::open).transpose()?;
     let joined = join(&logs);
     logs::warn_of(&joined.health);
-    let asked = Asked { resamples: args.resamples, seed: args.seed, failed: failed(&joined.health), silent: 0 };
+    let asked = Asked { resamples: args.resamples, seed: args.seed, failed: joined.health.errors, silent: 0 };
     if args.output.is_none() && folder.is_none() {
         return surveyed(&joined.turns, args, &asked);
     }
@@ -115,11 +115,6 @@ fn reported(
         Format::Json | Format::Table => report::json(&survey, fit, &mut text).map_err(Failure::internal)?,
     }
     Ok(text)
-}
-
-/// Requests that came to nothing: those that the program tried again, and those that it gave up.
-const fn failed(health: &Health) -> u64 {
-    health.errors.saturating_add(health.synthetic)
 }
 
 /// The scenario's name, which is its file's stem.

@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_climb_ends_where_the_fit_does() {
         let counts: Vec<u64> =
-            (0..600).map(|at: u64| if at % 3 == 0 { 80 + at % 60 } else { 200 + at * at % 1500 }).collect();
+            (0..600).map(|at: u64| if at.is_multiple_of(3) { 80 + at % 60 } else { 200 + at * at % 1500 }).collect();
         let fitted = super::super::families::Families::fit(&counts).unwrap().mixture;
         let logs = Ranked::new(counts.iter().map(|&count| (libm::log(float(count)), 0)).collect());
         let off = Mixture { weight: 0.5, wide: Lognormal { mu: fitted.wide.mu + 0.2, ..fitted.wide }, ..fitted };

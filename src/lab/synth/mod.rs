@@ -9,12 +9,14 @@
 //! | [`agent`] | sessions of a simulated agent |
 //! | [`claude`] | Claude Code: session files, and the stream of `claude -p` |
 //! | [`codex`] | Codex: rollout files |
+//! | [`copilot`] | the Copilot CLI: event logs |
+//! | [`opencode`] | opencode: exports |
 //! | [`pi`] | pi: session files |
 //! | [`mod@line`] | what lines are made of: times, ids, and the calls of a session |
 //!
 //! It is no recording: texts are empty, and only those lines and keys are written that carry numbers, times, names or
 //! structure. It opens no files, and what it writes depends on the records alone. Sources of the shapes: public logs of
-//! Claude Code 2.1.81 to 2.1.219, Codex 0.140 to 0.142 and pi of November 2025.
+//! Claude Code 2.1.81 to 2.1.219, Codex 0.140 to 0.142, Copilot 1.0.64, opencode 1.2.20 to 1.2.26 and pi of November 2025.
 //!
 //! Units: tokens; times are milliseconds of Unix time, written as UTC.
 
@@ -23,7 +25,9 @@ use crate::engine::{Timestamp, TurnRecord};
 pub mod agent;
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 pub mod line;
+pub mod opencode;
 pub mod pi;
 
 pub use agent::{Design, sessions};
@@ -53,15 +57,26 @@ pub enum Format {
     ClaudeStream,
     /// Codex's rollout file, as 0.140 writes it: counts after the tools have run, some twice.
     CodexRollout,
+    /// The Copilot CLI's event log, as 1.0.64 writes it.
+    CopilotEvents,
+    /// opencode's export, as 1.2.24 writes it: one document over many lines, and not lines of their own.
+    OpencodeExport,
     /// pi's session file.
     PiSession,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::ClaudeSession, Self::ClaudeStream, Self::CodexRollout, Self::PiSession];
+    pub const ALL: [Self; 6] = [
+        Self::ClaudeSession,
+        Self::ClaudeStream,
+        Self::CodexRollout,
+        Self::CopilotEvents,
+        Self::OpencodeExport,
+        Self::PiSession,
+    ];
 
-    /// The log of one session: lines of JSON, each with its newline.
+    /// The log of one session: lines of JSON, each with its newline, or a document.
     ///
     /// Records that are no turns are left out: no program logs them as such. Calls of unknown size get a start value
     /// where the format has those.
@@ -71,6 +86,8 @@ impl Format {
             Self::ClaudeSession => claude::session(session),
             Self::ClaudeStream => claude::stream(session),
             Self::CodexRollout => codex::rollout(session),
+            Self::CopilotEvents => copilot::events(session),
+            Self::OpencodeExport => opencode::export(session),
             Self::PiSession => pi::session(session),
         }
     }
