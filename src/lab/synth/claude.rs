@@ -70,7 +70,10 @@ pub fn stream(session: &Session) -> String {
             push(&mut text, &with(&marks, line));
         }
     }
-    push(&mut text, &result(session, &calls));
+    // a session that was killed has no result; what one with an unknown call came to is not known
+    if calls.iter().all(|call| call.output().is_some()) {
+        push(&mut text, &result(session, &calls));
+    }
     text
 }
 

@@ -1,7 +1,8 @@
 //! The Copilot CLI: its event log, as 1.0.64 writes it.
 //!
 //! `assistant.message` has the output count of a call and nothing else of its usage; the turn around it says when the request was sent.
-//! The effort stands in `session.model_change`. A call of unknown size has no count.
+//! The effort stands in `session.model_change`. A call of unknown size has no count, and a session with one has no closing
+//! total, as one that was killed has none.
 
 use serde_json::{Map, Value, json};
 
@@ -64,6 +65,8 @@ pub fn events(session: &Session) -> String {
     let usage = |(model, output): (String, Value)| (model, json!({"usage": {"outputTokens": output}}));
     let metrics: Map<String, Value> = totals.into_iter().map(usage).collect();
     let ended = calls.last().map_or(began, |call| call.record.end);
-    event(ended, "session.shutdown", json!({"shutdownType": "routine", "modelMetrics": metrics}));
+    if calls.iter().all(|call| call.output().is_some()) {
+        event(ended, "session.shutdown", json!({"shutdownType": "routine", "modelMetrics": metrics}));
+    }
     text
 }
