@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flyball::agents::{LogReader, join};
 use flyball::engine::TurnRecord;
-use flyball::lab::fit::{Calibration, Options, calibrate, survey};
+use flyball::lab::fit::{Asked, Calibration, Figures, Options, calibrate, figures, survey};
 use flyball::lab::grid::Axes;
 use flyball::lab::scenario::{Evidence, Scenario};
 
@@ -43,15 +43,25 @@ fn gpt() -> Calibration {
     made("codex-rollout", "gpt-5.5", "public logs of EntityProcess/agentv (MIT)")
 }
 
+/// The intervals of a fit of these logs.
+fn intervals(folder: &str, fit: &Calibration) -> Figures {
+    figures(&records(folder), fit, &Asked::default())
+}
+
 /// With `FLYBALL_BLESS` set the files are written anew, to be looked at before they are committed.
 #[test]
 fn the_committed_scenarios_are_what_comes_out() {
-    for (fit, file) in [(sonnet(), "scenarios/sonnet-5.toml"), (gpt(), "scenarios/gpt-5.5.toml")] {
-        let path = root().join(file);
+    for (fit, logs, file) in [
+        (sonnet(), "claude-code-session", "scenarios/sonnet-5.toml"),
+        (gpt(), "codex-rollout", "scenarios/gpt-5.5.toml"),
+    ] {
+        let (path, text) = (root().join(file), fit.to_toml_with(&intervals(logs, &fit)));
         if std::env::var_os("FLYBALL_BLESS").is_some() {
-            fs::write(&path, fit.to_toml()).unwrap();
+            fs::write(&path, &text).unwrap();
         }
-        assert_eq!(fit.to_toml(), fs::read_to_string(&path).unwrap(), "{file}");
+        assert_eq!(text, fs::read_to_string(&path).unwrap(), "{file}");
+        let bare = |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+        assert_eq!(bare(&text), bare(&fit.to_toml()), "intervals are comments and change no number");
         assert_eq!(format!("{}.toml", fit.name), path.file_name().unwrap().to_str().unwrap());
     }
 }
@@ -99,5 +109,103 @@ fn the_scenarios_load_and_their_targets_lie_inside_the_ladder() {
             let target = f64::from(u32::try_from(target).unwrap());
             assert!(low < target && target < high, "{target} in {means:?}");
         }
+    }
+}
+
+#[test]
+fn intervals_hold_their_numbers_and_come_with_a_count() {
+    for (fit, logs) in [(sonnet(), "claude-code-session"), (gpt(), "codex-rollout")] {
+        let found = intervals(logs, &fit);
+        assert!(found.units >= 5 && !found.blocks);
+        for rung in fit.rungs.iter().filter(|rung| rung.is_measured()) {
+            let own = found.effort(&rung.effort).unwrap();
+            assert_eq!(own.blocks, own.sessions < 5, "{own:?}");
+            for name in ["mean", "median", "p90", "cv", "narrow_weight", "wide_mu"] {
+                let figure = found.of_effort(&rung.effort, name).unwrap();
+                let interval = figure.interval.unwrap();
+                assert!(interval.covers(figure.value) && interval.lo < interval.hi, "{figure:?}");
+            }
+        }
+        for name in ["session_sd", "turns_mean", "overhead", "speed", "tool"] {
+            assert!(found.of_model(name).unwrap().interval.is_some(), "{name}");
+        }
+        assert_eq!(found, intervals(logs, &fit), "the same draws come to the same numbers");
+    }
+}
+
+#[cfg(feature = "cli")]
+mod command {
+    use super::root;
+    use assert_cmd::Command;
+    use serde_json::Value;
+    use std::fs;
+    use std::path::Path;
+    use tempfile::TempDir;
+
+    fn flyball(dir: &Path, args: &[&str]) -> (i32, String, String) {
+        let logs = root().join("tests/data/logs/codex-rollout").display().to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flyball"));
+        let came =
+            command.current_dir(dir).args(["calibrate", &logs, "--resamples", "40"]).args(args).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (came.status.code().unwrap(), text(came.stdout), text(came.stderr))
+    }
+
+    #[test]
+    fn a_survey_has_every_model_and_effort_and_writes_nothing() {
+        let dir = TempDir::new().unwrap();
+        let (code, out, err) = flyball(dir.path(), &[]);
+        assert_eq!(code, 0, "{err}");
+        for text in ["gpt-5.5", "gpt-5.3-codex-spark", "xhigh", "KS mixture", "session share", "seed"] {
+            assert!(out.contains(text), "{text:?} is missing:\n{out}");
+        }
+        let (_, json, _) = flyball(dir.path(), &["--format", "json"]);
+        let value: Value = serde_json::from_str(&json).unwrap();
+        let groups = value["groups"].as_array().unwrap();
+        assert_eq!(groups.len(), 4);
+        for group in groups.iter().filter(|group| group["families"].is_object()) {
+            let ks = |family: &str| group["families"][family]["ks"].as_f64().unwrap();
+            assert!(ks("mixture") <= ks("lognormal"), "{group}");
+        }
+        let (_, csv, _) = flyball(dir.path(), &["--format", "csv", "--model", "gpt-5.5"]);
+        assert_eq!(csv.lines().count(), 4, "{csv}");
+        assert_eq!(flyball(dir.path(), &["--model", "gpt-7"]).0, 2);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn json_of_a_calibration_has_it_and_pictures_go_where_they_are_told() {
+        let dir = TempDir::new().unwrap();
+        let (code, out, err) = flyball(dir.path(), &["-o", "mine.toml", "--format", "json", "--plots", "shown"]);
+        assert_eq!(code, 0, "{err}");
+        let value: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(value["calibration"]["name"], "mine");
+        let speed = &value["calibration"]["figures"]["speed"];
+        assert!(speed["lo"].as_f64().unwrap() < speed["value"].as_f64().unwrap(), "{speed}");
+        let mut names: Vec<String> = fs::read_dir(dir.path().join("shown"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let expected = ["density", "qq", "time", "windows"]
+            .iter()
+            .flat_map(|name| ["json", "png", "svg"].map(|end| format!("{name}.{end}")));
+        assert_eq!(names, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_file_that_is_not_ours_is_kept_unless_forced() {
+        let dir = TempDir::new().unwrap();
+        fs::write(dir.path().join("mine.toml"), "format = 1\n").unwrap();
+        let (code, _, err) = flyball(dir.path(), &["-o", "mine.toml"]);
+        assert_eq!(code, 2);
+        assert!(err.contains("mine.toml") && err.contains("--force"), "{err}");
+        assert_eq!(fs::read_to_string(dir.path().join("mine.toml")).unwrap(), "format = 1\n");
+        assert_eq!(flyball(dir.path(), &["-o", "mine.toml", "--force"]).0, 0);
+        let made = fs::read_to_string(dir.path().join("mine.toml")).unwrap();
+        assert_eq!(flyball(dir.path(), &["-o", "mine.toml"]).0, 0, "its own file is made again");
+        assert_eq!(fs::read_to_string(dir.path().join("mine.toml")).unwrap(), made);
+        let (code, _, err) = flyball(dir.path(), &["-o", "-", "--format", "json"]);
+        assert!(code == 2 && err.contains("-o -"), "{err}");
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+use crate::lab::fit::bootstrap::{RESAMPLES, SEED};
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -237,24 +239,42 @@ pub struct Calibrate {
     /// Session logs, or folders that are searched for *.jsonl; what they are is found out from their content
     #[arg(value_name = "LOGS", required = true)]
     pub logs: Vec<PathBuf>,
-    /// The scenario file to write; `-` writes it to stdout, and the table to stderr
+    /// The scenario file to write; `-` writes it to stdout, and the table to stderr. Without it there is a survey and no
+    /// scenario
     #[arg(short, long, value_name = "SCENARIO")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// The model, or a part of its name that only it has [default: the one with the most calls]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// An effort of the ladder, hardest first; may be repeated or a comma list [default: the model's own ladder]
     #[arg(long, value_name = "EFFORT", value_delimiter = ',')]
     pub effort: Vec<String>,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Folder for the pictures of the fit: qq, density, time, windows
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
+    /// Write over a scenario file that was not made by this command
+    #[arg(long)]
+    pub force: bool,
+    /// How often sessions are drawn again for the intervals, from 20 to 100000
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub resamples: u32,
+    /// What these draws come from
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    pub seed: u64,
 }
 
 const CALIBRATE: &str = "\
-Reads Claude Code session files and Codex rollouts. An effort that was never observed is filled from a stated prior and
-marked `assumed` in the scenario.
+Each number has a 95 % interval from drawing sessions again; where an effort has fewer than five, blocks of calls stand in for
+them and the table marks its count. An effort that was never observed is filled from a stated prior and marked `assumed` in the
+scenario. The survey without -o has every model and effort of the logs.
 
 Examples:
-  flyball calibrate ~/.claude/projects/my-project -o mine.toml
-  flyball calibrate ~/.codex/sessions --model gpt-5.5 -o gpt.toml";
+  flyball calibrate ~/.claude/projects
+  flyball calibrate ~/.claude/projects/my-project -o mine.toml --plots out/mine
+  flyball calibrate ~/.codex/sessions --model gpt-5.5 -o gpt.toml --format json";
 
 /// What a sweep prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -26,6 +26,7 @@ pub mod special;
 pub mod stats;
 pub mod survival;
 pub mod sweep;
+pub mod synth;
 pub mod tally;
 pub mod theory;
 pub mod truth;

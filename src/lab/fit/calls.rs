@@ -43,6 +43,18 @@ impl<'a> Sessions<'a> {
         Self(sessions)
     }
 
+    /// What lasts from call to call at one effort alone.
+    pub(super) fn memory_at(&self, effort: Option<&str>) -> Memory {
+        // calls without an effort are one of their own here
+        let word = effort.unwrap_or_default();
+        let own = |session: &Vec<Call<'a>>| -> Vec<Call<'_>> {
+            let calls = session.iter().filter(|call| call.effort == effort);
+            calls.map(|call| Call { effort: Some(word), ..*call }).collect()
+        };
+        let sessions = self.0.iter().map(own).filter(|calls| !calls.is_empty()).collect();
+        Memory::of(&Sessions(sessions), &[word])
+    }
+
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'a>> {
         self.0.iter().flatten()
     }
@@ -69,6 +81,8 @@ pub struct Group {
     pub cv: f64,
     /// The 5th, 25th, 50th, 75th, 90th, 95th and 99th percentile, tokens.
     pub percentiles: [f64; 7],
+    /// The empirical quantiles from 0 to 1 in steps of a twentieth, tokens.
+    pub empirical: [f64; 21],
     /// The families, where there are at least [`CALLS_FLOOR`] calls of known size.
     pub families: Option<Families>,
 }
@@ -116,8 +130,58 @@ fn group(model: &str, effort: Option<&str>, records: &[&TurnRecord]) -> Group {
         mean: mean(&values),
         cv: variation(&values),
         percentiles: Group::SHARES.map(|share| quantile(&values, share)),
+        empirical: core::array::from_fn(|at| quantile(&values, float(count(at)) / 20.0)),
         families: Families::fit(&sizes).filter(|_| count(positive) >= CALLS_FLOOR),
     }
+}
+
+/// One session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRow {
+    /// Its id, where it has one.
+    pub session: Option<String>,
+    /// Its number among the records.
+    pub round: u64,
+    /// The model of the most of its calls, the first of equals.
+    pub model: String,
+    /// The efforts seen in it, in order of the alphabet.
+    pub efforts: Vec<String>,
+    /// Calls.
+    pub calls: u64,
+    /// Calls of known size.
+    pub known: u64,
+    /// Output tokens of these.
+    pub output: u64,
+    /// Mean output of these, tokens per call.
+    pub mean: Option<f64>,
+}
+
+/// All sessions of the records, in their order.
+#[must_use]
+pub fn sessions(records: &[TurnRecord]) -> Vec<SessionRow> {
+    let mut all: BTreeMap<(u64, Option<&str>), Vec<&TurnRecord>> = BTreeMap::new();
+    for record in calls(records) {
+        all.entry((record.round, record.session.as_deref())).or_default().push(record);
+    }
+    let row = |((round, session), own): ((u64, Option<&str>), Vec<&TurnRecord>)| {
+        let mut models: BTreeMap<&str, u64> = BTreeMap::new();
+        own.iter().for_each(|record| *models.entry(model_of(record)).or_default() += 1);
+        let efforts: BTreeSet<&str> = own.iter().filter_map(|record| effort_of(record)).collect();
+        let known: Vec<u64> =
+            own.iter().filter(|record| record.grade == Grade::Known).map(|record| record.output.count()).collect();
+        let output = known.iter().fold(0_u64, |sum, size| sum.saturating_add(*size));
+        SessionRow {
+            session: session.map(str::to_owned),
+            round,
+            model: models.iter().rev().max_by_key(|(_, calls)| **calls).map_or("", |(model, _)| model).to_owned(),
+            efforts: efforts.into_iter().map(str::to_owned).collect(),
+            calls: count(own.len()),
+            known: count(known.len()),
+            output,
+            mean: (!known.is_empty()).then(|| float(output) / len(&known)),
+        }
+    };
+    all.into_iter().map(row).collect()
 }
 
 /// What sessions look like, and what lasts from call to call.
@@ -238,7 +302,7 @@ pub(super) fn model_of(record: &TurnRecord) -> &str {
 }
 
 /// What was recorded; failing that, what was asked for.
-fn effort_of(record: &TurnRecord) -> Option<&str> {
+pub(super) fn effort_of(record: &TurnRecord) -> Option<&str> {
     record.effort_confirmed.as_deref().or(record.effort_asked.as_deref())
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Units: `mu` and `sigma` are of ln tokens; gamma's scale is in tokens. Source of the mixture's fit: Dempster, Laird and Rubin 1977 (EM).
 
-use super::numeric::{deviation, digamma, distance, float, len, mean, quantile, trigamma};
+use super::numeric::{anderson_darling, deviation, digamma, distance, float, len, mean, quantile, trigamma};
 use crate::lab::special::{gamma_tails, normal_cdf};
 
 /// The smallest spread of ln tokens that a fit may have: a component on one value would have endless likelihood.
@@ -48,7 +48,9 @@ impl Lognormal {
         Self { mu: self.mu + 0.5 * (whole - left), sigma: left.sqrt() }
     }
 
-    fn density_of_log(&self, log: f64) -> f64 {
+    /// The density of ln tokens.
+    #[must_use]
+    pub fn density_of_log(&self, log: f64) -> f64 {
         let z = (log - self.mu) / self.sigma;
         libm::exp(-0.5 * z * z) / (self.sigma * (2.0 * core::f64::consts::PI).sqrt())
     }
@@ -104,6 +106,12 @@ impl Mixture {
     #[must_use]
     pub fn cdf_of_log(&self, log: f64) -> f64 {
         self.weight * self.narrow.cdf_of_log(log) + (1.0 - self.weight) * self.wide.cdf_of_log(log)
+    }
+
+    /// The density of ln tokens.
+    #[must_use]
+    pub fn density_of_log(&self, log: f64) -> f64 {
+        self.weight * self.narrow.density_of_log(log) + (1.0 - self.weight) * self.wide.density_of_log(log)
     }
 
     fn in_order(self) -> Self {
@@ -195,6 +203,13 @@ impl Gamma {
     pub fn cdf(&self, tokens: f64) -> f64 {
         gamma_tails(self.shape, tokens / self.scale).0
     }
+
+    /// The density of ln tokens.
+    #[must_use]
+    pub fn density_of_log(&self, log: f64) -> f64 {
+        let x = libm::exp(log) / self.scale;
+        libm::exp(self.shape * libm::log(x) - x - libm::lgamma(self.shape))
+    }
 }
 
 /// All families fitted to one rung, and how far each lies from the data (Kolmogorov, Smirnov).
@@ -212,6 +227,12 @@ pub struct Families {
     pub ks_mixture: f64,
     /// Its distance from the gamma.
     pub ks_gamma: f64,
+    /// The same by Anderson and Darling, who weigh the tails: from the lognormal.
+    pub ad_lognormal: f64,
+    /// From the mixture.
+    pub ad_mixture: f64,
+    /// From the gamma.
+    pub ad_gamma: f64,
 }
 
 impl Families {
@@ -231,6 +252,9 @@ impl Families {
             ks_lognormal: distance(&logs, |log| lognormal.cdf_of_log(log)),
             ks_mixture: distance(&logs, |log| mixture.cdf_of_log(log)),
             ks_gamma: distance(&values, |value| gamma.cdf(value)),
+            ad_lognormal: anderson_darling(&logs, |log| lognormal.cdf_of_log(log)),
+            ad_mixture: anderson_darling(&logs, |log| mixture.cdf_of_log(log)),
+            ad_gamma: anderson_darling(&values, |value| gamma.cdf(value)),
         })
     }
 }
@@ -338,7 +362,8 @@ mod tests {
             let found = Families::fit(&tokens).unwrap();
             let Mixture { weight, narrow, wide } = found.mixture;
             let numbers = [weight, narrow.mu, narrow.sigma, wide.mu, wide.sigma, found.gamma.shape, found.gamma.scale,
-                           found.lognormal.mu, found.lognormal.sigma, found.ks_gamma, found.ks_lognormal, found.ks_mixture];
+                           found.lognormal.mu, found.lognormal.sigma, found.ks_gamma, found.ks_lognormal, found.ks_mixture,
+                           found.ad_gamma, found.ad_lognormal, found.ad_mixture];
             prop_assert!(numbers.iter().all(|number| number.is_finite()), "{found:?}");
             prop_assert!((0.0..=1.0).contains(&weight) && narrow.sigma >= SIGMA_FLOOR && wide.sigma >= SIGMA_FLOOR);
         }

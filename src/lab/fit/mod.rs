@@ -9,6 +9,11 @@
 //! | [`families`] | lognormal, mixture of two, gamma, and how well each fits |
 //! | [`timing`] | overhead, speed, tool time |
 //! | [`ladder`] | which efforts a model takes, and the prior for those that nobody measured |
+//! | [`mod@figures`] | every number with its interval |
+//! | [`bootstrap`] | intervals by drawing sessions again |
+//! | [`windows`] | what a governor sees at constant effort |
+//! | `pictures` | the data of the pictures, with the feature `plots` |
+//! | [`report`] | all of it as JSON and CSV |
 //! | [`mod@write`] | the scenario as text |
 //! | [`numeric`] | the arithmetic |
 //!
@@ -27,21 +32,33 @@ use self::ladder::{Evidence, Origin, RungFit};
 use self::timing::Timing;
 use crate::engine::TurnRecord;
 
+pub mod bootstrap;
 pub mod calls;
+mod components;
 pub mod error;
 pub mod families;
+pub mod figures;
 pub mod ladder;
 pub mod numeric;
+#[cfg(feature = "plots")]
+pub mod pictures;
+pub mod report;
 pub mod timing;
+mod units;
+mod weighted;
+pub mod windows;
 pub mod write;
 
 pub use calls::survey;
 pub use error::FitError;
+pub use figures::{Asked, Figures, figures};
 
 /// The fewest calls of known, positive size that a rung is fitted to.
 pub const CALLS_FLOOR: u64 = 30;
 /// The least share of calls whose output count can be trusted, percent.
 pub const COVERAGE_FLOOR_PERCENT: u64 = 90;
+/// How the distances of the three families are called in a table.
+const RESIDUES: [&str; 6] = ["ks_lognormal", "ks_mixture", "ks_gamma", "ad_lognormal", "ad_mixture", "ad_gamma"];
 /// The session effect where it cannot be measured: public logs of Claude models put 1 to 4 % of the variance between sessions.
 pub const TAU_ELSEWHERE: f64 = 0.2;
 /// The variation of calls per session where it cannot be measured: public loops of fresh sessions have a spread of 0.87 in ln.
@@ -97,7 +114,13 @@ impl Calibration {
     /// The scenario file, format 1.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        write::scenario(self)
+        write::scenario(self, None)
+    }
+
+    /// The same with the intervals as comments beside the numbers.
+    #[must_use]
+    pub fn to_toml_with(&self, figures: &Figures) -> String {
+        write::scenario(self, Some(figures))
     }
 }
 

@@ -82,6 +82,20 @@ pub fn distance(sorted: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
     largest
 }
 
+/// How far the distribution of sorted values is from `cdf`, its ends weighing more (Anderson and Darling 1952); 0 of nothing.
+///
+/// A distribution that was not fitted exceeds 2.5 in one case of twenty; one that was, far less.
+pub fn anderson_darling(sorted: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
+    let all = len(sorted);
+    let shares: Vec<f64> = sorted.iter().map(|&value| cdf(value).clamp(1e-300, 1.0 - 1e-16)).collect();
+    let (mut odd, mut sum) = (1.0, 0.0);
+    for (low, high) in shares.iter().zip(shares.iter().rev()) {
+        sum += odd * (libm::log(*low) + libm::log1p(-high));
+        odd += 2.0;
+    }
+    if sorted.is_empty() { 0.0 } else { (-all - sum / all).max(0.0) }
+}
+
 /// The derivative of ln Γ, for positive arguments.
 #[must_use]
 pub fn digamma(mut x: f64) -> f64 {
@@ -173,6 +187,16 @@ mod tests {
         near(distance(&[0.9, 0.9], uniform), 0.9, 1e-12);
         near(distance(&[0.1, 0.1], uniform), 0.9, 1e-12);
         near(distance(&[0.125, 0.375, 0.625, 0.875], uniform), 0.125, 1e-12);
+    }
+
+    #[test]
+    fn anderson_and_darling_as_worked_by_hand() {
+        // -n - 1/n sum (2i - 1)(ln F(i) + ln(1 - F(n + 1 - i)))
+        let uniform = |x: f64| x.clamp(0.0, 1.0);
+        near(anderson_darling(&[0.5], uniform), -1.0 + 2.0 * core::f64::consts::LN_2, 1e-12);
+        let by_hand = -2.0 - 0.5 * (libm::log(0.25 * 0.25) + 3.0 * libm::log(0.75 * 0.75));
+        near(anderson_darling(&[0.25, 0.75], uniform), by_hand, 1e-12);
+        assert!(anderson_darling(&[-1.0, 2.0], uniform).is_finite() && anderson_darling(&[], uniform) < 1e-12);
     }
 
     #[test]

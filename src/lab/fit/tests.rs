@@ -15,7 +15,7 @@ pub(super) fn record(model: &str, effort: &str, session: u64, end: u64, output: 
 }
 
 /// Sessions of `calls` calls at one effort, sizes spread over a decade around `size`, 50 tokens a second after 2 s.
-fn made(effort: &str, sessions: u64, calls: u64, size: u64) -> Vec<TurnRecord> {
+pub(super) fn made(effort: &str, sessions: u64, calls: u64, size: u64) -> Vec<TurnRecord> {
     let mut records = Vec::new();
     for session in 1..=sessions {
         let mut now = 1_000_000 * session;

@@ -6,22 +6,23 @@
 use core::fmt::Write;
 
 use super::Calibration;
+use super::figures::{Figure, Figures};
 use super::ladder::{Origin, PRIOR, RungFit};
 
 /// The text of the scenario.
 #[must_use]
-pub fn scenario(fit: &Calibration) -> String {
+pub fn scenario(fit: &Calibration, figures: Option<&Figures>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
-    let _ = head(&mut text, fit);
+    let _ = head(&mut text, fit, figures);
     for rung in &fit.rungs {
-        let _ = write_rung(&mut text, rung);
+        let _ = write_rung(&mut text, rung, figures);
     }
-    let _ = tail(&mut text, fit);
+    let _ = tail(&mut text, fit, figures);
     text
 }
 
-fn head(text: &mut String, fit: &Calibration) -> core::fmt::Result {
+fn head(text: &mut String, fit: &Calibration, figures: Option<&Figures>) -> core::fmt::Result {
     let Calibration { model, name, source, start, .. } = fit;
     let measured: Vec<&str> =
         fit.rungs.iter().filter(|rung| rung.is_measured()).map(|rung| rung.effort.as_str()).collect();
@@ -29,6 +30,14 @@ fn head(text: &mut String, fit: &Calibration) -> core::fmt::Result {
     writeln!(text, "# Made by `flyball calibrate`; make it again rather than change it here.")?;
     writeln!(text, "# Model {}, from {}.", comment(model), comment(source))?;
     writeln!(text, "# {} calls in {} sessions; a round is taken to be a session.", fit.calls, fit.sessions)?;
+    if let Some(figures) = figures {
+        let units = if figures.blocks { "blocks of calls, there being few sessions" } else { "sessions" };
+        writeln!(
+            text,
+            "# In brackets: 95 % intervals from {} draws of {units}, seed {}.",
+            figures.resamples, figures.seed
+        )?;
+    }
     writeln!(text, "\nformat = 1\nname = {}", quoted(name))?;
     let rest = if measured.len() < fit.rungs.len() { "; the other efforts stand where a prior puts them" } else { "" };
     writeln!(text, "about = {}", quoted(&format!("{model} as its logs show it at {list}{rest}.")))?;
@@ -46,12 +55,20 @@ fn head(text: &mut String, fit: &Calibration) -> core::fmt::Result {
     )
 }
 
-fn write_rung(text: &mut String, rung: &RungFit) -> core::fmt::Result {
+fn write_rung(text: &mut String, rung: &RungFit, figures: Option<&Figures>) -> core::fmt::Result {
     let (sizes, effort) = (&rung.sizes, quoted(&rung.effort));
     writeln!(text, "\n# Mean {:.0} tokens a call.", sizes.mean())?;
     if let Origin::Assumed { from, seen, .. } = &rung.origin {
         let seen = if *seen == 0 { String::from("No calls") } else { format!("Only {seen} calls") };
         writeln!(text, "# {seen} at this effort: {} and the prior stand in.", comment(from))?;
+    }
+    let own = figures.filter(|_| rung.is_measured()).and_then(|figures| figures.effort(&rung.effort));
+    if let Some(own) = own {
+        let told =
+            told(&own.figures, &[("mean", "mean"), ("median", "median"), ("p90", "90 % quantile"), ("cv", "cv")]);
+        let units =
+            if own.blocks { format!("{} blocks of calls", own.units) } else { format!("{} sessions", own.units) };
+        writeln!(text, "# As observed, by {units}: {told}.")?;
     }
     // Neither kind vanishes in rounding, and the other weight comes from this one, so that they add up to one.
     let weight = (sizes.weight * 1e4).round().clamp(1.0, 9999.0) / 1e4;
@@ -85,16 +102,17 @@ fn write_rung(text: &mut String, rung: &RungFit) -> core::fmt::Result {
     }
 }
 
-fn tail(text: &mut String, fit: &Calibration) -> core::fmt::Result {
+fn tail(text: &mut String, fit: &Calibration, figures: Option<&Figures>) -> core::fmt::Result {
+    let note = |text: &mut String, names: &[(&str, &str)]| {
+        let told = figures.map(|figures| told(&figures.model, names)).filter(|told| !told.is_empty());
+        told.map_or(Ok(()), |told| writeln!(text, "# {told}."))
+    };
     if fit.rungs.iter().any(|rung| !rung.is_measured()) {
         writeln!(text, "\n[prior.{PRIOR}]\nsource = {}", quoted(PRIOR_TEXT))?;
     }
-    writeln!(
-        text,
-        "\n# How ln size goes with that of the call before, the session's mean taken off.\n[turn]\nrho = {}",
-        number(fit.rho)
-    )?;
-    writeln!(text, "\n[session]")?;
+    writeln!(text, "\n# How ln size goes with that of the call before, the session's mean taken off.")?;
+    note(text, &[("lag_one", "observed"), ("trend", "ln size from a session's first call to its last")])?;
+    writeln!(text, "[turn]\nrho = {}\n\n[session]", number(fit.rho))?;
     match fit.memory.session_share() {
         Some(share) => writeln!(
             text,
@@ -103,13 +121,11 @@ fn tail(text: &mut String, fit: &Calibration) -> core::fmt::Result {
         )?,
         None => writeln!(text, "# Not measured, too few sessions: what public logs of other models show.")?,
     }
+    note(text, &[("session_sd", "sd of the ln session effect"), ("session_share", "share")])?;
     writeln!(text, "tau = {}", number(fit.tau))?;
-    writeln!(
-        text,
-        "\n# Calls in a session, of {} sessions.\n[turns]\nmean = {}",
-        fit.sessions,
-        number(fit.memory.turns_mean)
-    )?;
+    writeln!(text, "\n# Calls in a session, of {} sessions.", fit.sessions)?;
+    note(text, &[("turns_mean", "mean"), ("turns_cv", "cv"), ("empty_rounds", "sessions without output")])?;
+    writeln!(text, "[turns]\nmean = {}", number(fit.memory.turns_mean))?;
     if fit.memory.turns_cv.is_none() {
         writeln!(text, "# Not measured, too few sessions: what public logs of other models show.")?;
     }
@@ -126,6 +142,15 @@ fn tail(text: &mut String, fit: &Calibration) -> core::fmt::Result {
         "# next request; {} gaps, and {} over two minutes left out as a person away.",
         time.gaps, time.long_gaps
     )?;
+    note(
+        text,
+        &[
+            ("overhead", "overhead"),
+            ("speed", "tokens per second"),
+            ("tool", "tools"),
+            ("failed_requests", "requests that failed"),
+        ],
+    )?;
     writeln!(text, "[time]\noverhead = {{ mean = {}, cv = {} }}", number(time.overhead), number(time.overhead_cv))?;
     writeln!(
         text,
@@ -133,6 +158,15 @@ fn tail(text: &mut String, fit: &Calibration) -> core::fmt::Result {
         number(time.tool),
         number(time.tool_cv)
     )
+}
+
+/// Some of the figures as a phrase: `mean 664 (540 to 812), cv 1.9 (1.4 to 2.6)`.
+fn told(figures: &[Figure], names: &[(&str, &str)]) -> String {
+    let one = |(name, words): &(&str, &str)| {
+        let figure = figures.iter().find(|figure| figure.name == *name)?;
+        Some(format!("{words} {}", figure.told()))
+    };
+    names.iter().filter_map(one).collect::<Vec<_>>().join(", ")
 }
 
 const PRIOR_TEXT: &str = "By how much one step of effort moves ln output tokens per call, on the wide component: low to medium 0.05 to 0.35, \

@@ -45,6 +45,21 @@ impl Frame {
         }
     }
 
+    /// The same for a picture of no runs: its facts are all that it says of itself.
+    pub(super) fn plain(title: &str, facts: &[String], note: &str, wide: f64) -> Self {
+        let room = wide - 2.0 * MARGIN;
+        let all = facts.iter().filter(|fact| !fact.is_empty()).map(String::as_str).collect::<Vec<_>>().join("  ·  ");
+        let plain = if title.trim().is_empty() { "untitled".to_owned() } else { title.to_owned() };
+        Self {
+            title: wrap(&plain, TITLE * 1.03, room, 2),
+            facts: wrap(&all, FACTS, room, 3),
+            note: wrap(note, FOOT, room, 4),
+            command: Vec::new(),
+            all,
+            plain,
+        }
+    }
+
     /// Where the picture proper may begin.
     pub(super) fn top(&self) -> f64 {
         let (title, facts) = (super::num::len(self.title.len()), super::num::len(self.facts.len()));

@@ -1,7 +1,7 @@
 //! Pictures of finished results: plain data in, SVG text out, and a PNG of it with the one bundled font.
 //!
 //! It is not a charting library and it computes no statistics: every number drawn was worked out elsewhere and stands
-//! in a data struct ([`Heat`], [`Trace`], [`Settle`], [`Burn`]) that serialises to the same JSON everywhere. It opens
+//! in a data struct ([`Heat`], [`Trace`], [`Settle`], [`Burn`], [`Chart`]) that serialises to the same JSON everywhere. It opens
 //! no files; whoever calls it writes `NAME.svg`, `NAME.png` and `NAME.json`.
 //!
 //! The same data gives the same SVG bytes: coordinates are printed with two decimals, nothing is read from the clock,
@@ -15,6 +15,7 @@
 //! Apache-2.0), unmodified, with its licence beside it in `font/`.
 
 pub mod burn;
+pub mod chart;
 mod colour;
 mod frame;
 pub mod heat;
@@ -27,6 +28,7 @@ mod text;
 pub mod trace;
 
 pub use burn::{Burn, BurnPanel, BurnPoint};
+pub use chart::{Chart, ChartDots, ChartLine, ChartPanel};
 pub use heat::{Better, Heat, HeatCell, HeatPanel, HeatPlace, Legal};
 pub use num::Num;
 pub use png::{FONT, FONT_LICENCE, PNG_SCALE, PngError, png};

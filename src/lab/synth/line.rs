@@ -1,0 +1,135 @@
+//! What lines of logs are made of: times as text, ids that are always the same, and the calls of a session.
+
+use core::fmt::Write;
+
+use serde_json::Value;
+
+use super::Session;
+use crate::engine::{Grade, Timestamp, TurnRecord};
+
+/// A moment as ISO 8601 in UTC with milliseconds, as all programs write it. Years beyond 9999 do not arise from records.
+///
+/// By Hinnant's `civil_from_days`: days since 0000-03-01 in eras of 146097 days.
+#[must_use]
+pub fn iso(moment: Timestamp) -> String {
+    let (days, rest) = (moment.millis() / 86_400_000, moment.millis() % 86_400_000);
+    let days = days.saturating_add(719_468);
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let in_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * in_year + 2) / 153;
+    let date = in_year - (153 * month + 2) / 5 + 1;
+    let (month, turn) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = year + 400 * era + turn;
+    let (hours, minutes, seconds, millis) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
+    format!("{year:04}-{month:02}-{date:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z")
+}
+
+/// An id of 20 hexadecimal digits that follows from its words alone (FNV-1a, twice).
+#[must_use]
+pub fn digest(words: &str) -> String {
+    let hash = |seed: u64| {
+        words.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    };
+    format!("{:016x}{:04x}", hash(0), hash(0x9e37) & 0xffff)
+}
+
+/// The same in the shape of a UUID.
+#[must_use]
+pub fn uuid(words: &str) -> String {
+    let text = [digest(words), digest(&format!("{words}+"))].concat();
+    format!("{}-{}-4{}-8{}-{}", &text[..8], &text[8..12], &text[13..16], &text[17..20], &text[20..32])
+}
+
+/// A call as the writers need it: each has a start, and an id.
+#[derive(Clone, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) record: &'a TurnRecord,
+    pub(super) id: String,
+    pub(super) start: Timestamp,
+    /// The effort, the model: of the call where it says, else of the session.
+    pub(super) effort: &'a str,
+    pub(super) model: &'a str,
+    /// The last of its session.
+    pub(super) last: bool,
+}
+
+impl<'a> Call<'a> {
+    /// The calls of a session; what has no start begins where the one before it ended.
+    pub(super) fn all(session: &'a Session) -> Vec<Self> {
+        let turns: Vec<&TurnRecord> = session.calls.iter().filter(|record| record.counts_as_turn).collect();
+        let mut before = session.began;
+        let mut calls = Vec::with_capacity(turns.len());
+        for (place, &record) in turns.iter().enumerate() {
+            let id = record
+                .id
+                .as_deref()
+                .map_or_else(|| format!("msg_{}", digest(&format!("{} {place}", session.id))), str::to_owned);
+            calls.push(Self {
+                record,
+                id,
+                start: record.start.unwrap_or(before).min(record.end),
+                effort: record
+                    .effort_confirmed
+                    .as_deref()
+                    .or(record.effort_asked.as_deref())
+                    .unwrap_or(&session.effort),
+                model: record.model.as_deref().unwrap_or(&session.model),
+                last: place + 1 == turns.len(),
+            });
+            before = record.end;
+        }
+        calls
+    }
+
+    /// The output count, where it is known.
+    pub(super) fn output(&self) -> Option<u64> {
+        (self.record.grade == Grade::Known).then(|| self.record.output.count())
+    }
+
+    /// Into how many blocks the answer falls: one to three, by its size.
+    pub(super) fn blocks(&self) -> u64 {
+        1 + self.record.output.count() % 3
+    }
+
+    /// When block `at` of `of` was complete; the last at the end.
+    pub(super) fn moment(&self, at: u64, of: u64) -> Timestamp {
+        let lasted = self.record.end.millis() - self.start.millis();
+        let left = u128::from(lasted) * u128::from(of - at) / u128::from(of.max(1));
+        Timestamp::from_millis(self.record.end.millis() - u64::try_from(left).unwrap_or(0))
+    }
+}
+
+/// Adds a value as a line.
+pub(super) fn push(text: &mut String, line: &Value) {
+    // writing to a string does not fail
+    let _ = writeln!(text, "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_the_calendar_has_them() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399_999, "2000-02-28T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_767_225_600_001, "2026-01-01T00:00:00.001Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(iso(Timestamp::from_millis(millis)), text);
+        }
+        assert!(iso(Timestamp::from_millis(u64::MAX)).ends_with('Z'));
+    }
+
+    #[test]
+    fn ids_differ_and_stay() {
+        assert_eq!(digest("a"), digest("a"));
+        assert_ne!(digest("a"), digest("b"));
+        assert_eq!((digest("a").len(), uuid("a").len()), (20, 36));
+    }
+}
