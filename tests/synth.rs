@@ -26,7 +26,8 @@ fn read(text: &str) -> Log {
 }
 
 /// Formats that state each call in full, and that are read.
-const WHOLE: [Format; 2] = [Format::ClaudeSession, Format::CodexRollout];
+const WHOLE: [Format; 5] =
+    [Format::ClaudeSession, Format::CodexRollout, Format::CopilotEvents, Format::OpencodeExport, Format::PiSession];
 
 /// What a call says that every format carries: times and size; model, effort and session.
 type Core<'r> = (Option<Timestamp>, Timestamp, Tokens, Grade, [Option<&'r str>; 3]);
@@ -126,5 +127,17 @@ fn an_export_and_an_event_log_hold_each_call_with_its_times_and_size() {
         assert_eq!(sizes, session.calls.iter().map(|call| call.output.count()).collect::<Vec<_>>());
         let metrics = &events.last().unwrap()["data"]["modelMetrics"]["claude-sonnet-5"]["usage"]["outputTokens"];
         assert_eq!(metrics.as_u64().unwrap_or(0), sizes.iter().sum::<u64>());
+    }
+}
+
+#[test]
+fn a_stream_comes_to_its_total() {
+    for session in made(10) {
+        let log = read(&Format::ClaudeStream.write(&session));
+        let billed: u64 = session.calls.iter().map(|call| call.output.count()).sum();
+        let joined = flyball::agents::join(&[log]);
+        let counted: u64 = joined.turns.iter().map(|record| record.output.count()).sum();
+        assert_eq!(counted, billed, "{:?}", joined.turns);
+        assert_eq!(joined.turns.iter().filter(|record| record.counts_as_turn).count(), session.calls.len());
     }
 }
