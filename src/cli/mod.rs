@@ -35,6 +35,9 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => cmd::simulate::run(&args),
         Command::Conform(args) => cmd::conform::run(&args),
         Command::Calibrate(args) => cmd::calibrate::run(&args),
+        Command::Validate(args) => cmd::validate::run(&args),
+        Command::Replay(args) => cmd::replay::run(&args),
+        Command::Pilot(args) => cmd::pilot::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

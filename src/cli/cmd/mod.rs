@@ -3,5 +3,8 @@
 pub mod calibrate;
 pub mod common;
 pub mod conform;
+pub mod pilot;
+pub mod replay;
 pub mod simulate;
 pub mod sweep;
+pub mod validate;

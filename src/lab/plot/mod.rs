@@ -25,6 +25,7 @@ mod scene;
 pub mod settle;
 mod text;
 pub mod trace;
+pub mod validate;
 
 pub use burn::{Burn, BurnPanel, BurnPoint};
 pub use heat::{Better, Heat, HeatCell, HeatPanel, HeatPlace, Legal};
@@ -33,6 +34,7 @@ pub use png::{FONT, FONT_LICENCE, PNG_SCALE, PngError, png};
 pub use scale::Scale;
 pub use settle::{Settle, SettleLine, SettleStep};
 pub use trace::{Shade, Trace, TraceRound, Why};
+pub use validate::{Validate, ValidateFigure, ValidateGroup};
 
 use serde::{Deserialize, Serialize};
 

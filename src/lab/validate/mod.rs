@@ -1,0 +1,340 @@
+//! The test of truth: what a fitted agent predicts, against sessions that it was not fitted on.
+//!
+//! For each effort of the scenario's ladder that the records hold, recorded sessions are set beside simulated ones of the
+//! same design: [`sessions`] says what a session is, [`measure`] which figures are taken of both, [`compare`] how their
+//! intervals come about. [`validate`] takes the scenario as it is; [`cross_validate`] refits its model and its ladder on all
+//! but one fold of the sessions, and sets that fold beside what the fit predicts, fold by fold, all folds put together.
+//! It is not a fit, and no law moves: the effort is constant.
+//!
+//! # The verdict
+//!
+//! | verdict | of a group | of the whole |
+//! |---|---|---|
+//! | `too-little-data` | fewer than [`SESSIONS_FLOOR`] sessions of [`TURNS_FLOOR`](sessions::TURNS_FLOOR) turns | every group has too little |
+//! | `fail` | the intervals of the window's cv are apart, or an assumption fails | those of all judged groups together are apart, or at least half of the judged groups fail |
+//! | `pass` | otherwise | otherwise |
+//!
+//! An assumption *fails* where one of its figures is badly apart: the intervals do not touch, and the figure is off by more
+//! than a tolerance that stands with it (by half, for sizes and times). It is *off* where they do not touch, but by less.
+//! What is off is told and decides nothing: with many sessions every model is off.
+//!
+//! Units: tokens, seconds, ln tokens; windows in milliseconds. Sources: the modules' own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::compare::{Group, Range, Spread, Weighed, range, standings, weigh};
+use self::measure::{Facts, Power, Statistic};
+use self::sessions::{Stretch, stretches};
+use self::simulated::{Design, Sampler};
+use crate::engine::{Millis, TurnRecord};
+use crate::lab::fit::{self, FitError, Options};
+use crate::lab::recorded::{ModelError, choose_model, effort_of, model_of};
+use crate::lab::scenario::{Evidence, Scenario, ScenarioError};
+use crate::sim::AgentModel;
+
+pub mod compare;
+pub mod json;
+pub mod measure;
+#[cfg(feature = "plots")]
+pub mod picture;
+pub mod sessions;
+mod simulated;
+
+/// The fewest sessions of a group that is judged.
+pub const SESSIONS_FLOOR: usize = 4;
+
+/// How to compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The window.
+    pub over: Millis,
+    /// Samples on each side.
+    pub samples: u32,
+    /// What all luck comes from.
+    pub seed: u64,
+    /// The model, or a part of its name that only it has; none takes the one that the scenario's name is part of, else the
+    /// one with the most turns.
+    pub model: Option<String>,
+    /// The fewest turns of a session.
+    pub turns: usize,
+}
+
+impl Default for Settings {
+    /// 300 s, 400 samples, seed 1, sessions of 30 turns.
+    fn default() -> Self {
+        Self { over: Millis::from_secs(300), samples: 400, seed: 1, model: None, turns: sessions::TURNS_FLOOR }
+    }
+}
+
+/// What came of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The agent predicts what was recorded.
+    Pass,
+    /// It does not.
+    Fail,
+    /// Nobody can tell.
+    TooLittleData,
+}
+
+impl Verdict {
+    /// The stable word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::TooLittleData => "too-little-data",
+        }
+    }
+}
+
+/// A whole comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The model of the records.
+    pub model: String,
+    /// How it was compared.
+    pub settings: Settings,
+    /// How many folds, where the agent was refitted.
+    pub folds: Option<u32>,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// Coefficient of variation of the window's mean, of all judged groups together (of all, where none is judged):
+    /// recorded and simulated.
+    pub window_cv: [Range; 2],
+    /// The groups, in the order of the ladder.
+    pub groups: Vec<Group>,
+    /// What else is to be said: efforts that are not on the ladder, turns without one, folds that could not be fitted.
+    pub notes: Vec<String>,
+}
+
+/// Why nothing can be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Fewer than two folds, or more than there are sessions.
+    #[error("--folds {folds}: the records of {model} have {sessions} sessions; there can be from 2 to that many folds")]
+    Folds {
+        /// As asked for.
+        folds: u32,
+        /// The model.
+        model: String,
+        /// Its sessions.
+        sessions: usize,
+    },
+    /// No fold can be left out.
+    #[error("what is left beside fold {fold} of {folds} cannot be fitted")]
+    Fit {
+        /// The fold, from 1.
+        fold: u32,
+        /// Of how many.
+        folds: u32,
+        /// Why.
+        source: FitError,
+    },
+    /// A fit makes no scenario, which is a fault of this program.
+    #[error("a fit makes no scenario")]
+    Scenario(#[from] ScenarioError),
+}
+
+/// The records of one effort that are compared, and for each session the agent that predicts it.
+struct Sample {
+    stretches: Vec<(Stretch, usize)>,
+    left_out: usize,
+}
+
+/// Compares the scenario's agent as it is with these records.
+///
+/// # Errors
+/// [`ValidateError::Model`].
+pub fn validate(records: &[TurnRecord], scenario: &Scenario, settings: &Settings) -> Result<Report, ValidateError> {
+    let model = choose_model(records, settings.model.as_deref(), &scenario.name)?;
+    let samples = gather(records, &model, settings, &|_| 0);
+    Ok(report(records, scenario, &model, settings, samples, &[&scenario.agent], None))
+}
+
+/// Compares each fold of the sessions with what a fit to the others predicts. The folds are dealt by size, so that each has
+/// long sessions and short ones. The scenario gives the model's name and the ladder.
+///
+/// # Errors
+/// [`ValidateError`].
+pub fn cross_validate(
+    records: &[TurnRecord],
+    scenario: &Scenario,
+    settings: &Settings,
+    folds: u32,
+) -> Result<Report, ValidateError> {
+    let model = choose_model(records, settings.model.as_deref(), &scenario.name)?;
+    let dealt = deal(records, &model, folds);
+    if folds < 2 || (folds as usize) > dealt.len() {
+        return Err(ValidateError::Folds { folds, model, sessions: dealt.len() });
+    }
+    let efforts: Vec<String> = scenario.ladder.efforts().iter().map(|effort| effort.word().to_owned()).collect();
+    let mut fitted = Vec::new();
+    for fold in 0..folds {
+        let others: Vec<TurnRecord> =
+            records.iter().filter(|record| dealt.get(&record.round) != Some(&fold)).cloned().collect();
+        let options = Options { model: Some(model.clone()), efforts: efforts.clone(), ..Options::default() };
+        let fit =
+            fit::calibrate(&others, &options).map_err(|source| ValidateError::Fit { fold: fold + 1, folds, source })?;
+        fitted.push(Scenario::load(&fit.to_toml(), &format!("{}.toml", fit.name))?);
+    }
+    let agents: Vec<&AgentModel> = fitted.iter().map(|scenario| &scenario.agent).collect();
+    let samples = gather(records, &model, settings, &|session| dealt.get(&session).map_or(0, |fold| *fold as usize));
+    Ok(report(records, scenario, &model, settings, samples, &agents, Some(folds)))
+}
+
+/// Deals the sessions of a model into folds, the longest first.
+fn deal(records: &[TurnRecord], model: &str, folds: u32) -> BTreeMap<u64, u32> {
+    let mut turns: BTreeMap<u64, u64> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.counts_as_turn && model_of(record) == model) {
+        *turns.entry(record.round).or_default() += 1;
+    }
+    let mut order: Vec<(u64, u64)> = turns.into_iter().map(|(session, turns)| (turns, session)).collect();
+    order.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    (0..folds.max(1)).cycle().zip(order).map(|(fold, (_, session))| (session, fold)).collect()
+}
+
+fn gather(
+    records: &[TurnRecord],
+    model: &str,
+    settings: &Settings,
+    agent: &dyn Fn(u64) -> usize,
+) -> BTreeMap<String, Sample> {
+    let found = stretches(records, model, settings.turns).into_iter();
+    found
+        .map(|(effort, (kept, left_out))| {
+            let with_agent = kept.into_iter().map(|stretch| (agent(stretch.session), stretch)).map(|(a, s)| (s, a));
+            (effort, Sample { stretches: with_agent.collect(), left_out })
+        })
+        .collect()
+}
+
+fn report(
+    records: &[TurnRecord],
+    scenario: &Scenario,
+    model: &str,
+    settings: &Settings,
+    mut samples: BTreeMap<String, Sample>,
+    agents: &[&AgentModel],
+    folds: Option<u32>,
+) -> Report {
+    let (mut groups, mut weights) = (Vec::new(), Vec::new());
+    for (rung, effort) in scenario.ladder.efforts().iter().enumerate() {
+        let Some(sample) = samples.remove(effort.word()) else { continue };
+        let assumed = folds.is_none() && matches!(scenario.evidence.get(rung), Some(Evidence::Assumed { .. }));
+        let (group, weighed) = group(effort.word(), rung, assumed, &sample, agents, settings);
+        groups.push(group);
+        weights.push(weighed);
+    }
+    let judged = |group: &Group| group.verdict != Verdict::TooLittleData;
+    let none = !groups.iter().any(judged);
+    let used: Vec<&Weighed> =
+        groups.iter().zip(&weights).filter(|(group, _)| none || judged(group)).map(|(_, weighed)| weighed).collect();
+    let window_cv = together(&used);
+    Report {
+        scenario: scenario.name.clone(),
+        model: model.to_owned(),
+        settings: settings.clone(),
+        folds,
+        verdict: overall(&groups, window_cv),
+        window_cv,
+        groups,
+        notes: notes(records, model, &samples),
+    }
+}
+
+fn group(
+    effort: &str,
+    rung: usize,
+    assumed: bool,
+    sample: &Sample,
+    agents: &[&AgentModel],
+    settings: &Settings,
+) -> (Group, Weighed) {
+    let designs: Vec<Design> = sample.stretches.iter().map(|(stretch, agent)| Design::of(stretch, *agent)).collect();
+    let real: Vec<Facts> =
+        sample.stretches.iter().map(|(stretch, _)| Facts::of(&stretch.turns, settings.over)).collect();
+    let sampler = Sampler::new(agents, rung, &designs);
+    let number = u32::try_from(rung).unwrap_or(u32::MAX);
+    let weighed = weigh(number, &real, &sampler, settings.over, settings);
+    let standings = standings(&weighed.figures);
+    let apart = |statistic| weighed.figures.iter().any(|figure| figure.statistic == statistic && figure.apart());
+    let failed = standings.iter().any(|(_, standing)| *standing == compare::Standing::Fails);
+    let verdict = if real.len() < SESSIONS_FLOOR {
+        Verdict::TooLittleData
+    } else if failed || apart(Statistic::WindowCv) {
+        Verdict::Fail
+    } else {
+        Verdict::Pass
+    };
+    let turns = sample.stretches.iter().map(|(stretch, _)| stretch.turns.len() as u64).sum();
+    let group = Group {
+        effort: effort.to_owned(),
+        assumed,
+        sessions: real.len(),
+        left_out: sample.left_out,
+        turns,
+        figures: weighed.figures.clone(),
+        standings,
+        verdict,
+        spread: if real.is_empty() { Spread::default() } else { weighed.spread.clone() },
+    };
+    (group, weighed)
+}
+
+/// The cv of several groups together, on both sides.
+fn together(groups: &[&Weighed]) -> [Range; 2] {
+    let cv = |power: Power| Some(power.variation()).filter(|value| value.is_finite());
+    let real = cv(groups.iter().fold(Power::default(), |sum, group| sum.plus(group.real)));
+    let each = |side: &dyn Fn(&Weighed) -> &Vec<Power>| -> Vec<f64> {
+        let samples = groups.iter().map(|group| side(group).len()).min().unwrap_or(0);
+        let sum = |sample| groups.iter().fold(Power::default(), |sum, group| sum.plus(side(group)[sample]));
+        (0..samples).filter_map(|sample| cv(sum(sample))).collect()
+    };
+    let made = each(&|group| &group.simulated);
+    let mean = (!made.is_empty()).then(|| fit::numeric::mean(&made));
+    [range(real, each(&|group| &group.resampled)), range(mean, made)]
+}
+
+fn overall(groups: &[Group], [real, simulated]: [Range; 2]) -> Verdict {
+    let count = |verdict| groups.iter().filter(|group| group.verdict == verdict).count();
+    let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
+    let together = compare::Compared { statistic: Statistic::WindowCv, real, simulated };
+    if passed + failed == 0 {
+        Verdict::TooLittleData
+    } else if together.apart() || failed * 2 >= passed + failed {
+        Verdict::Fail
+    } else {
+        Verdict::Pass
+    }
+}
+
+/// What the comparison leaves out.
+fn notes(records: &[TurnRecord], model: &str, off_ladder: &BTreeMap<String, Sample>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !off_ladder.is_empty() {
+        let words: Vec<&str> = off_ladder.keys().map(String::as_str).collect();
+        notes.push(format!("not on the scenario's ladder, and left out: {}", words.join(", ")));
+    }
+    let own = || records.iter().filter(|record| record.counts_as_turn && model_of(record) == model);
+    let silent = own().filter(|record| effort_of(record).is_none()).count();
+    if silent > 0 {
+        notes.push(format!("{silent} of {} turns of {model} do not say their effort, and are left out", own().count()));
+    }
+    let others: BTreeSet<&str> =
+        records.iter().filter(|record| record.counts_as_turn).map(model_of).filter(|other| *other != model).collect();
+    if !others.is_empty() {
+        let others: Vec<&str> = others.into_iter().collect();
+        notes.push(format!("other models in these records: {}", others.join(", ")));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;
