@@ -222,7 +222,7 @@ fn a_pilot_says_what_to_run_and_what_it_costs() {
     assert_eq!(prior["rungs"].as_array().unwrap().len(), 5);
     assert_eq!(prior["rungs"][0]["assumed"], true);
 
-    refused(dir.path(), &["pilot"], &["--model"]);
+    refused(dir.path(), &["pilot"], &["nothing to plan by", "--model"]);
     refused(dir.path(), &["pilot", &scenario, "--precision", "0"], &["precision"]);
     refused(dir.path(), &["pilot", &scenario, "--price", "cheap"], &["--price"]);
     refused(dir.path(), &["pilot", "--effort", "ultra"], &["ultra"]);

@@ -315,7 +315,7 @@ Examples:
 #[command(after_help = PILOT)]
 pub struct Pilot {
     /// The scenario file to plan by [default: a prior from public logs, with --model or --effort]
-    #[arg(value_name = "SCENARIO", conflicts_with_all = ["model", "effort"], required_unless_present_any = ["model", "effort"])]
+    #[arg(value_name = "SCENARIO", conflicts_with_all = ["model", "effort"])]
     pub scenario: Option<PathBuf>,
     /// The model whose ladder is to be measured
     #[arg(long, value_name = "MODEL", conflicts_with = "effort")]

@@ -43,12 +43,15 @@ fn scenario(args: &Args) -> Outcome<Scenario> {
         Some(model) => ladder::words(model).iter().map(|word| (*word).to_owned()).collect(),
         None => args.effort.clone(),
     };
-    if words.is_empty() {
-        let model = args.model.as_deref().unwrap_or_default();
-        return Err(Failure::said(format!("--model: no ladder of efforts is known for {model:?}"))
-            .hint("name its efforts, hardest first, with --effort high,medium,low"));
+    match &args.model {
+        Some(model) if words.is_empty() => {
+            Err(Failure::said(format!("--model: no ladder of efforts is known for {model:?}"))
+                .hint("name its efforts, hardest first, with --effort high,medium,low"))
+        }
+        None if words.is_empty() => Err(Failure::said("there is nothing to plan by")
+            .hint("name a scenario file, or --model or --effort for a prior from public logs")),
+        Some(_) | None => prior(&words).map_err(unplanned),
     }
-    prior(&words).map_err(unplanned)
 }
 
 fn unplanned(error: PilotError) -> Failure {
@@ -84,10 +87,10 @@ fn table(scenario: &Scenario, pilot: &Pilot, price: Option<f64>) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let lines = common::lines(&table);
     let cost = price.map(|price| format!(", {:.2} USD", dollars(pilot.tokens(), price))).unwrap_or_default();
     format!(
-        "{}: each rung's mean to within {} %, with 95 % confidence\n\n{lines}\n\
+        "{}: each rung's mean to within {} %, with 95 % confidence; tokens per turn, turns per round\n\n{lines}\n\
          in all {} rounds, {} output tokens, {}{cost}\n\n{}",
         scenario.name,
         plain(100.0 * pilot.precision),

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
+use super::common;
 use crate::agents::join;
 use crate::cli::args::{Format, Replay as Args};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::{logs, output};
-use crate::engine::{Ladder, LawKind, Millis, Ratio, Side, Target, Tokens, TurnRecord, Verdict};
+use crate::engine::{Ladder, LawKind, Millis, Ratio, Target, Tokens, TurnRecord, Verdict};
 use crate::lab::axis::{self, AxisError, JUICE, OVER, SLACK};
 use crate::lab::fit::ladder;
 use crate::lab::fixed::ufloat;
@@ -244,7 +245,7 @@ fn table(played: &Played) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let lines = common::lines(&table);
     format!("{}: {} rounds; {}\n\n{lines}\n{}{NOTE}\n", tape.name, tape.rounds.len(), told(reader), summary(played))
 }
 
@@ -280,34 +281,14 @@ fn cells(tape: &Tape, row: &Row) -> Vec<String> {
     for verdict in &row.verdicts {
         let evidence = verdict.decision.evidence;
         cells.extend([
-            evidence.mean.map_or_else(
-                || "-".to_owned(),
-                |mean| format!("{:.0}", ufloat(mean.total().count()) / ufloat(mean.turns())),
-            ),
-            evidence.side.map_or("-", side).to_owned(),
-            then(tape, verdict),
+            common::whole(evidence.mean),
+            evidence.side.map_or("-", common::side).to_owned(),
+            common::then(&tape.ladder, verdict),
             verdict.decision.why.word().to_owned(),
         ]);
     }
     cells.push(if row.differs() { "*" } else { "" }.to_owned());
     cells
-}
-
-fn then(tape: &Tape, verdict: &Verdict) -> String {
-    match verdict.to.cmp(&verdict.from) {
-        std::cmp::Ordering::Less => format!("harder: {}", tape.ladder.effort(verdict.to)),
-        std::cmp::Ordering::Greater => format!("softer: {}", tape.ladder.effort(verdict.to)),
-        std::cmp::Ordering::Equal if verdict.pinned => "pinned".to_owned(),
-        std::cmp::Ordering::Equal => "stays".to_owned(),
-    }
-}
-
-const fn side(side: Side) -> &'static str {
-    match side {
-        Side::Below => "below",
-        Side::Within => "within",
-        Side::Above => "above",
-    }
 }
 
 fn object(played: &[Played]) -> Value {
@@ -340,7 +321,7 @@ fn row_object(tape: &Tape, reader: &Reader, row: &Row) -> Value {
         json!({
             "law": law.name(),
             "reading": evidence.mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
-            "side": evidence.side.map(side),
+            "side": evidence.side.map(common::side),
             "next": tape.ladder.effort(verdict.to).word(),
             "pinned": verdict.pinned,
             "why": verdict.decision.why.word(),
@@ -396,7 +377,7 @@ fn csv(played: &[Played]) -> String {
                     law.name(),
                     &number(evidence.mean.map(|mean| mean.total().count())),
                     &number(evidence.mean.map(|mean| mean.turns())),
-                    evidence.side.map_or("", side),
+                    evidence.side.map_or("", common::side),
                     tape.ladder.effort(verdict.to).word(),
                     verdict.decision.why.word(),
                     &row.differs().to_string(),

@@ -122,7 +122,7 @@ fn told(group: &Group) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let lines = common::lines(&table);
     let assumed = if group.assumed { "; the rung stands where a prior puts it" } else { "" };
     let left_out =
         if group.left_out > 0 { format!(", {} too short or too patchy", group.left_out) } else { String::new() };

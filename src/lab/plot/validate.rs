@@ -255,7 +255,7 @@ mod tests {
             figures: vec![missing, far],
             ..ValidateGroup::default()
         };
-        for groups in [vec![], vec![group.clone(); 9], vec![ValidateGroup::default()]] {
+        for groups in [vec![], vec![group; 9], vec![ValidateGroup::default()]] {
             let svg = Validate { groups, ..Validate::default() }.svg();
             assert!(resvg::usvg::Tree::from_str(&svg, &resvg::usvg::Options::default()).is_ok());
             assert!(!svg.contains("NaN") && !svg.contains("inf"));

@@ -126,7 +126,7 @@ pub struct Spread {
 pub struct Group {
     /// The effort.
     pub effort: String,
-    /// Whether the scenario's rung stands where a prior puts it.
+    /// Whether the rung, or that of one of the fits, stands where a prior puts it.
     pub assumed: bool,
     /// Sessions looked at.
     pub sessions: usize,

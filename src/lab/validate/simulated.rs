@@ -29,18 +29,21 @@ impl Design {
     }
 }
 
+/// A session that is to be made: its number, and its absences.
+type Due = (u32, Vec<Absence>);
+
 /// Agents that take a stated number of turns, and the sessions that each of them makes.
 #[derive(Debug)]
 pub(super) struct Sampler {
     rung: usize,
     sessions: u32,
-    models: Vec<(AgentModel, Vec<(u32, Vec<Absence>)>)>,
+    models: Vec<(AgentModel, Vec<Due>)>,
 }
 
 impl Sampler {
     /// For these sessions of these agents at this rung; an agent that is not there, or cannot be made, has none.
     pub(super) fn new(agents: &[&AgentModel], rung: usize, designs: &[Design]) -> Self {
-        let mut by_length: BTreeMap<(usize, u32), Vec<(u32, Vec<Absence>)>> = BTreeMap::new();
+        let mut by_length: BTreeMap<(usize, u32), Vec<Due>> = BTreeMap::new();
         for (session, design) in (0..).zip(designs) {
             by_length.entry((design.agent, design.turns)).or_default().push((session, design.absences.clone()));
         }
