@@ -382,6 +382,18 @@ mod tests {
     }
 
     #[test]
+    fn the_few_rounds_of_a_rung_are_spread_around_the_middle() {
+        let with = |rounds| RungPlan { rounds, ..plan(&typical(), 0.5, 1).unwrap().rungs[0].clone() };
+        let blocks = schedule(&[with(60), with(3), with(7)], 1);
+        for (rung, rounds) in [(0, 60), (1, 3), (2, 7)] {
+            let places: Vec<usize> = (0..blocks.len()).filter(|block| blocks[*block].contains(&rung)).collect();
+            assert_eq!((blocks.len(), places.len()), (60, rounds));
+            let ends = places[0] + places[rounds - 1];
+            assert!((57..=61).contains(&ends), "{rung} {places:?}");
+        }
+    }
+
+    #[test]
     fn a_ladder_that_nobody_measured_stands_on_the_prior() {
         let efforts = ["xhigh", "high", "low"].map(str::to_owned);
         let scenario = prior(&efforts).unwrap();

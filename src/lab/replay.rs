@@ -386,8 +386,13 @@ mod tests {
     /// Plain turns, closing totals laid onto turns, and lumps that are no turn; a law with memory among them.
     #[test]
     fn the_recorded_law_and_settings_give_the_recorded_decisions() {
+        let typical = include_str!("../../scenarios/s02-typical.toml");
+        let totals = format!("{typical}\n[accounting]\nmode = \"round-total-only\"\n");
+        let spread = format!("{typical}\n[accounting]\nmode = \"partial\"\nphi = 0.3\ncorrection = \"spread\"\n");
         let files = [
-            (include_str!("../../scenarios/s02-typical.toml"), "s02-typical.toml"),
+            (typical, "s02-typical.toml"),
+            (&totals, "s02-typical.toml"),
+            (&spread, "s02-typical.toml"),
             (include_str!("../../scenarios/s14-flaky.toml"), "s14-flaky.toml"),
             (include_str!("../../scenarios/s18a-lump-fed-typical.toml"), "s18a-lump-fed-typical.toml"),
         ];
