@@ -105,6 +105,9 @@ fn too_few_sessions_are_said_and_are_no_error() {
     assert_eq!((report["groups"][0]["sessions"].as_u64(), report["sessions_needed"].as_u64()), (Some(1), Some(4)));
     let (code, out, _) = flyball(dir.path(), &["validate", &scenario, &log, "--samples", "20"]);
     assert!(code == 0 && out.contains("verdict: too-little-data") && out.contains("takes 4"), "{out}");
+    let folds = json(dir.path(), &["validate", &scenario, &log, "--samples", "20", "--folds", "5"]);
+    assert_eq!(folds["verdict"], "too-little-data");
+    assert!(folds["unfitted"][0].as_str().unwrap().contains("5 folds"), "{folds}");
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn what_validate_cannot_use_is_named() {
     refused(dir.path(), &["validate", "nobody.toml", &logs], &["nobody.toml"]);
     refused(dir.path(), &["validate", &scenario, &logs, "--over", "0"], &["--over"]);
     refused(dir.path(), &["validate", &scenario, &logs, "--folds", "0"], &["--folds"]);
-    refused(dir.path(), &["validate", &scenario, &logs, "--folds", "99"], &["--folds 99", "sessions"]);
+    refused(dir.path(), &["validate", &scenario, &logs, "--folds", "1"], &["--folds 1", "two folds"]);
     refused(dir.path(), &["validate", &scenario, &logs, "--model", "gpt"], &["gpt", "claude-sonnet-5"]);
     refused(dir.path(), &["validate", &scenario, "nowhere.jsonl"], &["nowhere.jsonl"]);
 }

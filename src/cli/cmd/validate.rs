@@ -65,10 +65,7 @@ fn settings(args: &Args, scenario: &Scenario) -> Outcome<Settings> {
 fn failed(error: ValidateError) -> Failure {
     let hint = match &error {
         ValidateError::Model(_) => Some("name one of them with --model"),
-        ValidateError::Folds { .. } | ValidateError::Fit { .. } => {
-            Some("take another --folds, or give more logs of the same model")
-        }
-        ValidateError::Scenario(_) => None,
+        ValidateError::Folds(_) | ValidateError::Scenario(_) => None,
     };
     let internal = matches!(error, ValidateError::Scenario(_));
     let failure = if internal { Failure::internal(error) } else { Failure::usage(error) };
@@ -102,7 +99,7 @@ fn table(report: &Report) -> String {
             range(simulated)
         ));
     }
-    for note in &report.notes {
+    for note in report.unfitted.iter().chain(&report.notes) {
         text.push_str(&format!("note: {note}\n"));
     }
     text.push_str(&format!("verdict: {}{}\n", report.verdict.word(), because(report)));
@@ -138,6 +135,9 @@ fn told(group: &Group) -> String {
 }
 
 fn needed(group: &Group) -> String {
+    if group.sessions >= SESSIONS_FLOOR {
+        return "there is no fit to predict them with".to_owned();
+    }
     format!("{} sessions, and a verdict takes {SESSIONS_FLOOR}", group.sessions)
 }
 
@@ -168,6 +168,7 @@ fn because(report: &Report) -> String {
     let count = |verdict| report.groups.iter().filter(|group| group.verdict == verdict).count();
     let judged = count(Verdict::Pass) + count(Verdict::Fail);
     match report.verdict {
+        Verdict::TooLittleData if judgeable(report) => ": nothing is predicted for want of a fit".to_owned(),
         Verdict::TooLittleData => {
             let most = report.groups.iter().map(|group| group.sessions).max().unwrap_or(0);
             format!(
@@ -177,6 +178,11 @@ fn because(report: &Report) -> String {
         }
         Verdict::Pass | Verdict::Fail => format!(": {} of {judged} judged efforts pass", count(Verdict::Pass)),
     }
+}
+
+/// Whether there are sessions enough, so that it is fits that are missing.
+fn judgeable(report: &Report) -> bool {
+    report.groups.iter().any(|group| group.sessions >= SESSIONS_FLOOR)
 }
 
 fn row(figure: &Compared) -> [String; 6] {

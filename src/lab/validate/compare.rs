@@ -200,7 +200,7 @@ pub(super) fn weigh(number: u32, real: &[Facts], sampler: &Sampler, over: Millis
     });
     Weighed {
         figures: figures.into(),
-        spread: Spread { real: steps(real), simulated: middle(&simulated) },
+        spread: Spread { real: steps(real), simulated: if pool.is_empty() { Vec::new() } else { middle(&simulated) } },
         real: power(real),
         resampled: resampled.into_iter().map(|(_, power)| power).collect(),
         simulated: simulated.into_iter().map(|(_, power, _)| power).collect(),

@@ -24,6 +24,7 @@ pub fn object(report: &Report) -> Value {
         "sessions_needed": SESSIONS_FLOOR,
         "turns_needed": report.settings.turns,
         "groups": report.groups.iter().map(group).collect::<Vec<_>>(),
+        "unfitted": report.unfitted,
         "notes": report.notes,
     })
 }

@@ -10,7 +10,7 @@
 //!
 //! | verdict | of a group | of the whole |
 //! |---|---|---|
-//! | `too-little-data` | fewer than [`SESSIONS_FLOOR`] sessions of [`TURNS_FLOOR`](sessions::TURNS_FLOOR) turns | every group has too little |
+//! | `too-little-data` | fewer than [`SESSIONS_FLOOR`] sessions of [`TURNS_FLOOR`](sessions::TURNS_FLOOR) turns, or no fit | every group has too little |
 //! | `fail` | the intervals of the window's cv are apart, or an assumption fails | those of all judged groups together are apart, or at least half of the judged groups fail |
 //! | `pass` | otherwise | otherwise |
 //!
@@ -28,7 +28,7 @@ use self::measure::{Facts, Power, Statistic};
 use self::sessions::{Stretch, stretches};
 use self::simulated::{Design, Sampler};
 use crate::engine::{Millis, TurnRecord};
-use crate::lab::fit::{self, FitError, Options};
+use crate::lab::fit::{self, Options};
 use crate::lab::recorded::{ModelError, choose_model, effort_of, model_of};
 use crate::lab::scenario::{Evidence, Scenario, ScenarioError};
 use crate::sim::AgentModel;
@@ -108,7 +108,9 @@ pub struct Report {
     pub window_cv: [Range; 2],
     /// The groups, in the order of the ladder.
     pub groups: Vec<Group>,
-    /// What else is to be said: efforts that are not on the ladder, turns without one, folds that could not be fitted.
+    /// What could not be predicted for want of a fit, and why.
+    pub unfitted: Vec<String>,
+    /// What else is to be said: efforts that are not on the ladder, turns without one, other models.
     pub notes: Vec<String>,
 }
 
@@ -118,26 +120,9 @@ pub enum ValidateError {
     /// The model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Fewer than two folds, or more than there are sessions.
-    #[error("--folds {folds}: the records of {model} have {sessions} sessions; there can be from 2 to that many folds")]
-    Folds {
-        /// As asked for.
-        folds: u32,
-        /// The model.
-        model: String,
-        /// Its sessions.
-        sessions: usize,
-    },
-    /// No fold can be left out.
-    #[error("what is left beside fold {fold} of {folds} cannot be fitted")]
-    Fit {
-        /// The fold, from 1.
-        fold: u32,
-        /// Of how many.
-        folds: u32,
-        /// Why.
-        source: FitError,
-    },
+    /// Fewer than two folds.
+    #[error("--folds {0}: there must be two folds or more")]
+    Folds(u32),
     /// A fit makes no scenario, which is a fault of this program.
     #[error("a fit makes no scenario")]
     Scenario(#[from] ScenarioError),
@@ -155,12 +140,14 @@ struct Sample {
 /// [`ValidateError::Model`].
 pub fn validate(records: &[TurnRecord], scenario: &Scenario, settings: &Settings) -> Result<Report, ValidateError> {
     let model = choose_model(records, settings.model.as_deref(), &scenario.name)?;
-    let samples = gather(records, &model, settings, &|_| 0);
+    let samples = gather(records, &model, settings, &|_| Some(0));
     Ok(report(records, scenario, &model, settings, samples, &[scenario], None))
 }
 
 /// Compares each fold of the sessions with what a fit to the others predicts. The folds are dealt by size, so that each has
 /// long sessions and short ones. The scenario gives the model's name and the ladder.
+///
+/// A fold that cannot be predicted, for want of data beside it, is left out and told; without any fit there is too little data.
 ///
 /// # Errors
 /// [`ValidateError`].
@@ -171,22 +158,36 @@ pub fn cross_validate(
     folds: u32,
 ) -> Result<Report, ValidateError> {
     let model = choose_model(records, settings.model.as_deref(), &scenario.name)?;
+    if folds < 2 {
+        return Err(ValidateError::Folds(folds));
+    }
     let dealt = deal(records, &model, folds);
-    if folds < 2 || (folds as usize) > dealt.len() {
-        return Err(ValidateError::Folds { folds, model, sessions: dealt.len() });
-    }
     let efforts: Vec<String> = scenario.ladder.efforts().iter().map(|effort| effort.word().to_owned()).collect();
-    let mut fitted = Vec::new();
-    for fold in 0..folds {
-        let others = beside(records, &dealt, fold);
-        let options = Options { model: Some(model.clone()), efforts: efforts.clone(), ..Options::default() };
-        let fit =
-            fit::calibrate(&others, &options).map_err(|source| ValidateError::Fit { fold: fold + 1, folds, source })?;
-        fitted.push(Scenario::load(&fit.to_toml(), &format!("{}.toml", fit.name))?);
+    let (mut agents, mut place, mut unfitted) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let enough = dealt.len() >= folds as usize;
+    if !enough {
+        unfitted
+            .push(format!("{folds} folds take as many sessions that say their effort, and there are {}", dealt.len()));
     }
-    let agents: Vec<&Scenario> = fitted.iter().collect();
-    let samples = gather(records, &model, settings, &|session| dealt.get(&session).map_or(0, |fold| *fold as usize));
-    Ok(report(records, scenario, &model, settings, samples, &agents, Some(folds)))
+    for fold in (0..folds).filter(|_| enough) {
+        let options = Options { model: Some(model.clone()), efforts: efforts.clone(), ..Options::default() };
+        match fit::calibrate(&beside(records, &dealt, fold), &options) {
+            Ok(fit) => {
+                place.insert(fold, agents.len());
+                agents.push(Scenario::load(&fit.to_toml(), &format!("{}.toml", fit.name))?);
+            }
+            Err(why) => unfitted.push(format!(
+                "what is left beside fold {} of {folds} cannot be fitted, so that the fold is left out: {why}",
+                fold + 1
+            )),
+        }
+    }
+    let agents: Vec<&Scenario> = agents.iter().collect();
+    // without any fit the recorded side is shown alone
+    let alone = agents.is_empty().then_some(0);
+    let agent = |session| dealt.get(&session).and_then(|fold| place.get(fold)).copied().or(alone);
+    let samples = gather(records, &model, settings, &agent);
+    Ok(Report { unfitted, ..report(records, scenario, &model, settings, samples, &agents, Some(folds)) })
 }
 
 /// The records of all folds but one.
@@ -194,10 +195,11 @@ fn beside(records: &[TurnRecord], dealt: &BTreeMap<u64, u32>, fold: u32) -> Vec<
     records.iter().filter(|record| dealt.get(&record.round) != Some(&fold)).cloned().collect()
 }
 
-/// Deals the sessions of a model into folds, the longest first.
+/// Deals the sessions of a model that say their effort into folds, the longest first.
 fn deal(records: &[TurnRecord], model: &str, folds: u32) -> BTreeMap<u64, u32> {
     let mut turns: BTreeMap<u64, u64> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.counts_as_turn && model_of(record) == model) {
+    let told = |record: &&TurnRecord| record.counts_as_turn && effort_of(record).is_some();
+    for record in records.iter().filter(told).filter(|record| model_of(record) == model) {
         *turns.entry(record.round).or_default() += 1;
     }
     let mut order: Vec<(u64, u64)> = turns.into_iter().map(|(session, turns)| (turns, session)).collect();
@@ -209,12 +211,13 @@ fn gather(
     records: &[TurnRecord],
     model: &str,
     settings: &Settings,
-    agent: &dyn Fn(u64) -> usize,
+    agent: &dyn Fn(u64) -> Option<usize>,
 ) -> BTreeMap<String, Sample> {
     let found = stretches(records, model, settings.turns).into_iter();
     found
         .map(|(effort, (kept, left_out))| {
-            let with_agent = kept.into_iter().map(|stretch| (agent(stretch.session), stretch)).map(|(a, s)| (s, a));
+            let with_agent =
+                kept.into_iter().filter_map(|stretch| agent(stretch.session).map(|agent| (stretch, agent)));
             (effort, Sample { stretches: with_agent.collect(), left_out })
         })
         .collect()
@@ -249,6 +252,7 @@ fn report(
         verdict: overall(&groups, window_cv),
         window_cv,
         groups,
+        unfitted: Vec::new(),
         notes: notes(records, model, &samples),
     }
 }
@@ -259,13 +263,14 @@ fn group(effort: &str, rung: usize, sample: &Sample, agents: &[&Scenario], setti
         sample.stretches.iter().map(|(stretch, _)| Facts::of(&stretch.turns, settings.over)).collect();
     let models: Vec<&AgentModel> = agents.iter().map(|scenario| &scenario.agent).collect();
     let sampler = Sampler::new(&models, rung, &designs);
-    let guess = |agent: usize| matches!(agents[agent].evidence.get(rung), Some(Evidence::Assumed { .. }));
+    let evidence = |agent: usize| agents.get(agent).and_then(|scenario| scenario.evidence.get(rung));
+    let guess = |agent: usize| matches!(evidence(agent), Some(Evidence::Assumed { .. }));
     let number = u32::try_from(rung).unwrap_or(u32::MAX);
     let weighed = weigh(number, &real, &sampler, settings.over, settings);
     let standings = standings(&weighed.figures);
     let apart = |statistic| weighed.figures.iter().any(|figure| figure.statistic == statistic && figure.apart());
     let failed = standings.iter().any(|(_, standing)| *standing == compare::Standing::Fails);
-    let verdict = if real.len() < SESSIONS_FLOOR {
+    let verdict = if real.len() < SESSIONS_FLOOR || agents.is_empty() {
         Verdict::TooLittleData
     } else if failed || apart(Statistic::WindowCv) {
         Verdict::Fail
