@@ -171,8 +171,10 @@ pub(super) struct Weighed {
 
 /// Weighs the recorded sessions of the group with this number against the sampler's.
 pub(super) fn weigh(number: u32, real: &[Facts], sampler: &Sampler, over: Millis, settings: &Settings) -> Weighed {
+    // one session drawn again and again has no spread, and says nothing of any
+    let drawn = if real.len() < 2 { 0 } else { settings.samples };
     let resampled: Vec<(Values, Power)> =
-        (0..settings.samples).into_par_iter().map(|sample| resample(number, real, settings.seed, sample)).collect();
+        (0..drawn).into_par_iter().map(|sample| resample(number, real, settings.seed, sample)).collect();
     let pool = (0..POOL).into_par_iter().flat_map(|sample| sizes(&facts(sampler, settings.seed, sample, over)));
     let pool = sorted(pool.collect());
     let simulated: Vec<(Values, Power, Vec<f64>)> = (POOL..POOL.saturating_add(settings.samples))
@@ -188,8 +190,11 @@ pub(super) fn weigh(number: u32, real: &[Facts], sampler: &Sampler, over: Millis
     own[Statistic::SizeKs.place()] = apart(&sorted(sizes(real)), &pool);
     let figures = Statistic::ALL.map(|statistic| {
         let at = statistic.place();
-        let lone = real.len() < 2 || statistic == Statistic::SizeKs;
-        let drawn = if lone { Vec::new() } else { resampled.iter().map(|(all, _)| all[at]).collect() };
+        let drawn = if statistic == Statistic::SizeKs {
+            Vec::new()
+        } else {
+            resampled.iter().map(|(all, _)| all[at]).collect()
+        };
         let made: Vec<f64> = simulated.iter().map(|(all, ..)| all[at]).filter(|value| value.is_finite()).collect();
         let mean = (!made.is_empty()).then(|| crate::lab::fit::numeric::mean(&made));
         Compared {

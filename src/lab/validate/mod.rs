@@ -103,7 +103,8 @@ pub struct Report {
     pub folds: Option<u32>,
     /// What came of it.
     pub verdict: Verdict,
-    /// Coefficient of variation of the window's mean, of all judged groups together (of all, where none is judged):
+    /// Coefficient of variation of the window's mean, of all judged groups together (where none is judged, of
+    /// those of several sessions, or else of all):
     /// recorded and simulated.
     pub window_cv: [Range; 2],
     /// The groups, in the order of the ladder.
@@ -239,10 +240,8 @@ fn report(
         groups.push(group);
         weights.push(weighed);
     }
-    let judged = |group: &Group| group.verdict != Verdict::TooLittleData;
-    let none = !groups.iter().any(judged);
     let used: Vec<&Weighed> =
-        groups.iter().zip(&weights).filter(|(group, _)| none || judged(group)).map(|(_, weighed)| weighed).collect();
+        groups.iter().zip(&weights).filter(|(group, _)| counts(group, &groups)).map(|(_, weighed)| weighed).collect();
     let window_cv = together(&used);
     Report {
         scenario: scenario.name.clone(),
@@ -290,6 +289,14 @@ fn group(effort: &str, rung: usize, sample: &Sample, agents: &[&Scenario], setti
         spread: if real.is_empty() { Spread::default() } else { weighed.spread.clone() },
     };
     (group, weighed)
+}
+
+/// Whether a group counts in what all come to together: those that are judged; where none is, those of two sessions or
+/// more, which have intervals; where there is none of those either, all.
+fn counts(group: &Group, all: &[Group]) -> bool {
+    let judged = |group: &Group| group.verdict != Verdict::TooLittleData;
+    let several = |group: &Group| group.sessions > 1;
+    if all.iter().any(judged) { judged(group) } else { several(group) || !all.iter().any(several) }
 }
 
 /// The cv of several groups together, on both sides.

@@ -108,11 +108,22 @@ fn too_few_sessions_are_no_verdict() {
     for sessions in [0, 1, 3] {
         let mut records = long[..sessions].concat();
         records.extend_from_slice(&long[9][..7]);
+        // a lone session and a short one at other efforts have no interval, and take none away
+        for (at, (effort, turns)) in (50..).zip([("low", 30), ("max", 9)]) {
+            records.extend(long[8][..turns].iter().cloned().map(|record| TurnRecord {
+                round: at,
+                effort_confirmed: Some(effort.into()),
+                ..record
+            }));
+        }
         let report = validate(&records, &scenario, &settings()).unwrap();
         assert_eq!(report.verdict, Verdict::TooLittleData, "{sessions}");
-        assert_eq!((report.groups[0].verdict, report.groups[0].sessions), (Verdict::TooLittleData, sessions));
-        let known = report.window_cv[0].mean.is_some();
-        assert_eq!(known, sessions > 0, "{:?}", report.window_cv);
+        let found: Vec<(&str, usize)> =
+            report.groups.iter().map(|group| (group.effort.as_str(), group.sessions)).collect();
+        assert_eq!(found, [("max", 0), ("high", sessions), ("low", 1)]);
+        assert!(report.groups.iter().all(|group| group.verdict == Verdict::TooLittleData));
+        assert!(report.window_cv[0].mean.is_some(), "{:?}", report.window_cv);
+        assert_eq!(report.window_cv[0].lo.is_some(), sessions > 1, "{:?}", report.window_cv);
     }
     assert!(matches!(validate(&[], &scenario, &settings()), Err(ValidateError::Model(ModelError::Nothing))));
 }
