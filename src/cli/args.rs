@@ -51,6 +51,12 @@ pub enum Command {
     Ledger(Ledger),
     /// Make a scenario from the logs of real agents
     Calibrate(Calibrate),
+    /// Set what a fitted agent predicts beside logs that it was not fitted on
+    Validate(Validate),
+    /// Show what a law would have read and decided on recorded turns
+    Replay(Replay),
+    /// Plan the shortest run that measures a ladder, and what it costs
+    Pilot(Pilot),
 }
 
 /// `sweep`.
@@ -276,6 +282,137 @@ Examples:
   flyball calibrate ~/.claude/projects/my-project -o mine.toml --plots out/mine
   flyball calibrate ~/.codex/sessions --model gpt-5.5 -o gpt.toml --format json";
 
+/// `validate`.
+#[derive(Debug, Args)]
+#[command(after_help = VALIDATE)]
+pub struct Validate {
+    /// The scenario file of the fitted agent
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// Session logs that the agent was not fitted on, or folders that are searched for *.jsonl
+    #[arg(value_name = "LOGS", required = true)]
+    pub logs: Vec<PathBuf>,
+    /// The window whose mean is compared: 300, 300s, 5m, 1h
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, default_value = "300s")]
+    pub over: String,
+    /// Refit the scenario's model and ladder on all but one of so many folds of the sessions, and compare with that one
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub folds: Option<u64>,
+    /// The model, or a part of its name that only it has [default: the one that the scenario's name is part of, else the
+    /// one with the most calls]
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// The fewest turns of a session that is looked at
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 30)]
+    pub turns: u64,
+    /// Samples behind each interval
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 400)]
+    pub samples: u64,
+    /// What all luck comes from [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ShortFormat,
+    /// Folder for the picture: validate.svg, .png and .json
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
+}
+
+const VALIDATE: &str = "\
+For each effort, recorded sessions are set beside simulated ones with as many turns, at that effort throughout: the mean of the
+last --over at each turn's end, the sizes and times of turns, and how many turns a window holds, each with a 95 % interval. The
+verdict is pass, fail or too-little-data; the exit code is 0 whichever it is.
+
+With --folds the agent is not the scenario's: the scenario names the model and the ladder, and each fold of the sessions is
+set beside a fit to the others. Use it where the scenario was fitted on these very logs.
+
+Examples:
+  flyball validate scenarios/sonnet-5.toml ~/.claude/projects/another-project
+  flyball validate mine.toml ~/.claude/projects/my-project --folds 5 --plots out/mine";
+
+/// `replay`.
+#[derive(Debug, Args)]
+#[command(after_help = REPLAY)]
+pub struct Replay {
+    /// Session logs of agents, traces of runs, or folders that are searched for *.jsonl
+    #[arg(value_name = "LOG|RUN", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Settings, as a flyball.toml [default: a run's own; the original's for logs]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// One law, or several to set side by side: fixed, reference, reset [default: that of the settings]
+    #[arg(long, value_name = "LIST", action = ArgAction::Append)]
+    pub law: Vec<String>,
+    /// The target, output tokens per turn [default: that of the settings]
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true)]
+    pub juice: Option<String>,
+    /// The window: 300, 300s, 5m, 1h [default: that of the settings]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub over: Option<String>,
+    /// Half width of the band, a share of the target [default: that of the settings]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub slack: Option<String>,
+    /// The model of the logs, or a part of its name that only it has [default: the one with the most calls]
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// An effort of the logs' ladder, hardest first; may be repeated or a comma list [default: the model's own ladder]
+    #[arg(long, value_name = "EFFORT", value_delimiter = ',')]
+    pub effort: Vec<String>,
+    /// Show what would be read after each turn too, not only at the end of each round
+    #[arg(long)]
+    pub every_turn: bool,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+}
+
+const REPLAY: &str = "\
+A session of a log is a round that is read at its end; all sessions of one model are one loop, in the order in which they ended. A run is
+replayed round by round. Past tokens do not react to decisions: each round is read at the effort that it ran at, whatever a law
+asked for after the one before.
+
+Examples:
+  flyball replay out/s02-typical/trace.jsonl --law reference,reset
+  flyball replay ~/.claude/projects/my-project --config flyball.toml --law reset --over 1h
+  flyball replay ~/.codex/sessions --juice 400 --every-turn --format csv > readings.csv";
+
+/// `pilot`.
+#[derive(Debug, Args)]
+#[command(after_help = PILOT)]
+pub struct Pilot {
+    /// The scenario file to plan by [default: a prior from public logs, with --model or --effort]
+    #[arg(value_name = "SCENARIO", conflicts_with_all = ["model", "effort"])]
+    pub scenario: Option<PathBuf>,
+    /// The model whose ladder is to be measured
+    #[arg(long, value_name = "MODEL", conflicts_with = "effort")]
+    pub model: Option<String>,
+    /// An effort of the ladder, hardest first; may be repeated or a comma list
+    #[arg(long, value_name = "EFFORT", value_delimiter = ',')]
+    pub effort: Vec<String>,
+    /// The half width of the 95 % interval of each rung's mean, a share of that mean
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0.1")]
+    pub precision: String,
+    /// US dollars for a million output tokens, to tell the cost in money
+    #[arg(long, value_name = "USD", allow_hyphen_values = true)]
+    pub price: Option<String>,
+    /// What the order of rounds comes from [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ShortFormat,
+}
+
+const PILOT: &str = "\
+Prints how many rounds of each effort it takes, in what order, and what that costs. Run it, and `flyball calibrate` makes a
+scenario of the logs. The cost is of output tokens alone: input and cache come on top.
+
+Examples:
+  flyball pilot scenarios/gpt-5.5.toml --price 10
+  flyball pilot --model claude-opus-5 --precision 0.15
+  flyball pilot --effort high,medium,low --format json";
+
 /// What a sweep prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -285,6 +422,15 @@ pub enum Format {
     Json,
     /// A row a cell
     Csv,
+}
+
+/// What a comparison or a plan prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShortFormat {
+    /// For people
+    Table,
+    /// One object
+    Json,
 }
 
 /// What a simulation prints.

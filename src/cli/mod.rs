@@ -36,6 +36,9 @@ pub fn main() -> ExitCode {
         Command::Conform(args) => cmd::conform::run(&args),
         Command::Ledger(args) => cmd::ledger::run(&args),
         Command::Calibrate(args) => cmd::calibrate::run(&args),
+        Command::Validate(args) => cmd::validate::run(&args),
+        Command::Replay(args) => cmd::replay::run(&args),
+        Command::Pilot(args) => cmd::pilot::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -13,8 +13,11 @@ pub mod grid;
 pub mod metric;
 #[cfg(feature = "plots")]
 pub mod pictures;
+pub mod pilot;
 #[cfg(feature = "plots")]
 pub mod plot;
+pub mod recorded;
+pub mod replay;
 pub mod report;
 pub mod result;
 pub mod runlog;
@@ -30,3 +33,4 @@ pub mod synth;
 pub mod tally;
 pub mod theory;
 pub mod truth;
+pub mod validate;

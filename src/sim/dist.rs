@@ -14,6 +14,8 @@ use super::exp::{MOST_EXPONENT, bounded_exp_row};
 use super::noise::{Channel, Noise};
 use super::normal;
 
+mod moments;
+
 /// The largest mean: what a turn's tokens are held in.
 const MOST_MEAN: f64 = 4_294_967_295.0;
 /// The largest cv, sigma of ln tokens, or size of mu that is taken for meant.

@@ -1,13 +1,17 @@
-//! What the commands share: scenarios from files, axes from flags, folders for results.
+//! What the commands share: scenarios from files, axes from flags, folders for results, the words of a decision.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
+
+use comfy_table::Table;
 
 use crate::cli::args::Axes as AxisFlags;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::output::{Folder, hint};
-use crate::engine::Target;
+use crate::engine::{Ladder, Mean, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
+use crate::lab::fixed::ufloat;
 use crate::lab::grid::Axes;
 use crate::lab::plot::png;
 use crate::lab::scenario::Scenario;
@@ -60,6 +64,40 @@ pub fn advise(scenario: &Scenario, juices: &[Target]) {
     if all.len() > MOST {
         hint(&format!("{} more targets lie off the ladder or between two rungs", all.len() - MOST));
     }
+}
+
+/// A table's lines, without the blanks at their ends.
+#[must_use]
+pub fn lines(table: &Table) -> String {
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// What a decision does, in a word or two.
+#[must_use]
+pub fn then(ladder: &Ladder, verdict: &Verdict) -> String {
+    match verdict.to.cmp(&verdict.from) {
+        Ordering::Less => format!("harder: {}", ladder.effort(verdict.to)),
+        Ordering::Greater => format!("softer: {}", ladder.effort(verdict.to)),
+        Ordering::Equal if verdict.pinned => "pinned".to_owned(),
+        Ordering::Equal => "stays".to_owned(),
+    }
+}
+
+/// Where a reading lay, in a word.
+#[must_use]
+pub const fn side(side: Side) -> &'static str {
+    match side {
+        Side::Below => "below",
+        Side::Within => "within",
+        Side::Above => "above",
+    }
+}
+
+/// A reading in whole tokens per turn.
+#[must_use]
+pub fn whole(mean: Option<Mean>) -> String {
+    let tokens = |mean: Mean| ufloat(mean.total().count()) / ufloat(mean.turns());
+    mean.map_or_else(|| "-".to_owned(), |mean| format!("{:.0}", tokens(mean)))
 }
 
 /// Writes a picture as `NAME.svg`, `NAME.png` and its data as `NAME.json`.

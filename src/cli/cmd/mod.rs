@@ -4,5 +4,8 @@ pub mod calibrate;
 pub mod common;
 pub mod conform;
 pub mod ledger;
+pub mod pilot;
+pub mod replay;
 pub mod simulate;
 pub mod sweep;
+pub mod validate;

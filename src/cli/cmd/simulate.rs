@@ -10,10 +10,8 @@ use crate::cli::args::{Simulate, SimulateFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
-use crate::engine::{Mean, Side};
 use crate::lab::axis::{self, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::bounds::{self, MAX_ROUNDS};
-use crate::lab::fixed::ufloat;
 use crate::lab::grid::Cell;
 use crate::lab::pictures::staircase;
 use crate::lab::report::choice::flags;
@@ -106,7 +104,7 @@ fn table(once: &Once<'_>, run: &Simulated) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let lines = common::lines(&table);
     let right = run.rounds.iter().filter(|round| round.right).count();
     format!(
         "{}: run {} of seed {}, {}\n\n{lines}\nstopped by {}; on a right rung in {right} of {} rounds\n",
@@ -122,35 +120,17 @@ fn table(once: &Once<'_>, run: &Simulated) -> String {
 fn row(once: &Once<'_>, round: &Round) -> [String; 9] {
     let ladder = &once.scenario.ladder;
     let verdict = round.verdict;
-    let then = match verdict.to.cmp(&verdict.from) {
-        std::cmp::Ordering::Less => format!("harder: {}", ladder.effort(verdict.to)),
-        std::cmp::Ordering::Greater => format!("softer: {}", ladder.effort(verdict.to)),
-        std::cmp::Ordering::Equal if verdict.pinned => "pinned".to_owned(),
-        std::cmp::Ordering::Equal => "stays".to_owned(),
-    };
     [
         round.number.to_string(),
         ladder.effort(verdict.from).to_string(),
         round.turns.to_string(),
-        verdict.decision.evidence.mean.map_or_else(|| "-".to_owned(), |mean| format!("{:.0}", reading(mean))),
-        round.side().map_or("-", side).to_owned(),
-        then,
+        common::whole(verdict.decision.evidence.mean),
+        round.side().map_or("-", common::side).to_owned(),
+        common::then(ladder, &verdict),
         verdict.decision.why.word().to_owned(),
         round.output.count().to_string(),
         round.spent.count().to_string(),
     ]
-}
-
-fn reading(mean: Mean) -> f64 {
-    ufloat(mean.total().count()) / ufloat(mean.turns())
-}
-
-const fn side(side: Side) -> &'static str {
-    match side {
-        Side::Below => "below",
-        Side::Within => "within",
-        Side::Above => "above",
-    }
 }
 
 /// The same as one object, for programs.
@@ -165,7 +145,7 @@ fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
             "right": round.right,
             "turns": round.turns,
             "reading": mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
-            "side": round.side().map(side),
+            "side": round.side().map(common::side),
             "pinned": verdict.pinned,
             "why": verdict.decision.why.word(),
             "output_tokens": round.output.count(),

@@ -26,6 +26,7 @@ mod scene;
 pub mod settle;
 mod text;
 pub mod trace;
+pub mod validate;
 
 pub use burn::{Burn, BurnPanel, BurnPoint};
 pub use chart::{Chart, ChartDots, ChartLine, ChartPanel};
@@ -35,6 +36,7 @@ pub use png::{FONT, FONT_LICENCE, PNG_SCALE, PngError, png};
 pub use scale::Scale;
 pub use settle::{Settle, SettleLine, SettleStep};
 pub use trace::{Shade, Trace, TraceRound, Why};
+pub use validate::{Validate, ValidateFigure, ValidateGroup};
 
 use serde::{Deserialize, Serialize};
 
