@@ -149,10 +149,10 @@ fn a_total_is_laid_onto_what_no_file_knows_and_never_beside_what_one_knows() {
     // cut in its second answer: stdout knows a sum, the session file the first answer
     let printed = log(&[stream_row("s", "a", 1), stream_row("s", "b", 1), result("s", "r", 51, 0.1)]);
     let kept = log(&[session_row("s", "a", 50, Some("tool_use")), session_row("s", "b", 1, None)]);
-    assert_eq!(sums(&[printed.clone()]), (2, 0, 0, 51));
+    assert_eq!(sums(std::slice::from_ref(&printed)), (2, 0, 0, 51));
     assert_eq!(sums(&[kept.clone(), printed.clone()]), (2, 1, 50, 1));
     assert_eq!(
-        sums(&[printed.clone(), printed.clone(), kept.clone()]),
+        sums(&[printed.clone(), printed, kept]),
         (2, 1, 50, 1),
         "a copy of the total adds nothing"
     );

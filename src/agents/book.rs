@@ -413,5 +413,4 @@ impl Call {
 }
 
 #[cfg(test)]
-#[path = "book_tests.rs"]
 mod tests;

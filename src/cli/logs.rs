@@ -87,6 +87,16 @@ pub fn load_named(named: &[PathBuf]) -> Outcome<Vec<Named>> {
     Ok(logs)
 }
 
+/// The files that are named, that a pattern matches, or that lie in folders, in order of name.
+///
+/// # Errors
+/// A folder or a pattern that cannot be followed.
+pub fn paths(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+    let (found, faults) = files(named)?;
+    faults.iter().for_each(|fault| warn(fault));
+    Ok(found.into_iter().map(|file| file.path).collect())
+}
+
 fn nothing(what: &str) -> Failure {
     let hint = "name session files of an agent (~/.claude/projects, ~/.codex/sessions, ~/.pi/agent/sessions), or what one printed as JSON";
     Failure::said(what).while_("cannot use these logs").hint(hint)

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a hundred million, for whoever changes it"]
+    #[ignore = "slow: a hundred million numbers"]
     fn a_hundred_million_powers_have_the_bits_of_libm() {
         random(1 << 40, 20_000_000);
     }

@@ -61,7 +61,7 @@ impl Played {
 pub fn run(args: &Args) -> Outcome {
     let given = Given::read(args)?;
     let (traces, others): (Vec<PathBuf>, Vec<PathBuf>) =
-        logs::files(&args.files)?.into_iter().partition(|file| is_trace(file));
+        logs::paths(&args.files)?.into_iter().partition(|file| is_trace(file));
     let mut tapes = Vec::new();
     for file in &traces {
         tapes.push(tape_of_trace(file)?);

@@ -1,0 +1,8 @@
+#![no_main]
+
+use flyball::agents::Format;
+
+#[path = "../harness.rs"]
+mod harness;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| harness::check(Format::PiSession, bytes));
