@@ -123,6 +123,9 @@ pub mod _decisions {
     pub mod _0011_what_scenarios_leave_out {
         #![doc = include_str!("decisions/0011-what-scenarios-leave-out.md")]
     }
+    pub mod _0012_one_ledger {
+        #![doc = include_str!("decisions/0012-one-ledger.md")]
+    }
 }
 
 /// The README's example is a test.

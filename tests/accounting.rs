@@ -151,11 +151,7 @@ fn a_total_is_laid_onto_what_no_file_knows_and_never_beside_what_one_knows() {
     let kept = log(&[session_row("s", "a", 50, Some("tool_use")), session_row("s", "b", 1, None)]);
     assert_eq!(sums(std::slice::from_ref(&printed)), (2, 0, 0, 51));
     assert_eq!(sums(&[kept.clone(), printed.clone()]), (2, 1, 50, 1));
-    assert_eq!(
-        sums(&[printed.clone(), printed, kept]),
-        (2, 1, 50, 1),
-        "a copy of the total adds nothing"
-    );
+    assert_eq!(sums(&[printed.clone(), printed, kept]), (2, 1, 50, 1), "a copy of the total adds nothing");
     // what both files' calls do not tell was spent all the same: a summary, a failed try
     let more = log(&[stream_row("s", "a", 1), result("s", "r2", 69, 0.1)]);
     let known = log(&[session_row("s", "a", 50, Some("end_turn"))]);

@@ -1,6 +1,5 @@
 //! What fuzzing found and began with, replayed: each file of the corpus through the same harness.
 #![cfg(feature = "agents")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
 
 use std::fs;
 use std::path::Path;

@@ -31,11 +31,11 @@ fn run(path: &str) -> Log {
     log(&format!("logs/runs/{path}"))
 }
 
-/// Calls, known calls, output of the latter, output of all records.
+/// Calls, known calls, output of the latter, output of all, sums laid.
 fn counts(log: &Log) -> [u64; 4] {
     let known: Vec<u64> =
         log.calls().filter(|turn| turn.record.grade == Grade::Known).map(|turn| turn.record.output.count()).collect();
-    let all = log.turns.iter().map(|turn| turn.record.output.count()).sum();
+    let all = join(std::slice::from_ref(log)).turns.iter().map(|turn| turn.output.count()).sum();
     let number = |count: usize| u64::try_from(count).unwrap();
     [number(log.calls().count()), number(known.len()), known.iter().sum(), all]
 }

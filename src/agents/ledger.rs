@@ -94,43 +94,48 @@ impl Ledger {
     /// Adds logs up.
     #[must_use]
     pub fn of(logs: &[Log], dedup: Dedup) -> Self {
-        let alone: Vec<Account> =
-            logs.iter().map(|log| Account::of(&join(core::slice::from_ref(log)), &[log])).collect();
         let joined = join(logs);
         let total = Account::of(&joined, &logs.iter().collect::<Vec<_>>());
-        let sum = alone.iter().fold(Share::default(), |sum, account| sum.plus(account.all));
-        let doubled = sum.minus(total.all);
+        let doubled = logs.iter().fold(Share::default(), |sum, log| sum.plus(told(log))).minus(total.all);
         let files = match dedup {
-            Dedup::PerFile => alone,
-            Dedup::All => contributions(logs, &joined, alone),
+            Dedup::PerFile => logs.iter().map(|log| Account::of(&join(core::slice::from_ref(log)), &[log])).collect(),
+            Dedup::All => contributions(logs, &joined),
         };
         Self { files, total, doubled }
     }
 }
 
-/// What each file has that no better copy of it has.
-fn contributions(logs: &[Log], joined: &Joined, alone: Vec<Account>) -> Vec<Account> {
-    let mut parts: Vec<Joined> = logs.iter().map(|_| Joined::default()).collect();
+/// What the calls of a log tell by themselves.
+fn told(log: &Log) -> Share {
+    log.turns.iter().fold(Share::default(), |sum, turn| sum.plus(Share::of(&turn.record)))
+}
+
+/// What each file has that no better copy of it has, beside what it states itself.
+fn contributions(logs: &[Log], joined: &Joined) -> Vec<Account> {
+    let mut parts: Vec<Account> = logs
+        .iter()
+        .map(|log| Account {
+            formats: BTreeSet::from([log.format]),
+            versions: log.versions.clone(),
+            stated: log.stated,
+            results: log.results,
+            cost: log.closings.iter().filter_map(|closing| closing.cost).reduce(MicroUsd::plus),
+            health: log.health.clone(),
+            ..Account::default()
+        })
+        .collect();
+    let mut sessions: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); logs.len()];
+    let mut costs: Vec<Option<MicroUsd>> = vec![None; logs.len()];
     for (turn, &file) in joined.turns.iter().zip(&joined.files) {
-        parts[file].turns.push(turn.clone());
+        parts[file].take(turn);
+        sessions[file].insert(turn.round);
+        costs[file] = turn.cost.map(|cost| cost.plus(costs[file].unwrap_or_default())).or(costs[file]);
     }
-    let mut files = alone;
-    for (account, mut part) in files.iter_mut().zip(parts) {
-        let sessions: BTreeSet<u64> = part.turns.iter().map(|turn| turn.round).collect();
+    for ((part, sessions), cost) in parts.iter_mut().zip(sessions).zip(costs) {
         part.sessions = u64::try_from(sessions.len()).unwrap_or(u64::MAX);
-        let own = Account::of(&part, &[]);
-        let stated = core::mem::take(account);
-        *account = Account {
-            formats: stated.formats,
-            versions: stated.versions,
-            stated: stated.stated,
-            results: stated.results,
-            cost: stated.cost,
-            health: stated.health,
-            ..own
-        };
+        part.cost = part.cost.or(cost);
     }
-    files
+    parts
 }
 
 impl Account {
@@ -150,13 +155,7 @@ impl Account {
     }
 
     fn take(&mut self, turn: &TurnRecord) {
-        let known = turn.grade == Grade::Known && turn.counts_as_turn;
-        let share = Share {
-            turns: u64::from(turn.counts_as_turn),
-            known_turns: u64::from(known),
-            output: if known { turn.output } else { Tokens::ZERO },
-            estimated: if known { Tokens::ZERO } else { turn.output },
-        };
+        let share = Share::of(turn);
         self.all = self.all.plus(share);
         let place = (turn.model.clone(), turn.effort_confirmed.clone());
         let by = self.by.entry(place).or_default();
@@ -164,7 +163,7 @@ impl Account {
         if turn.counts_as_turn {
             self.estimated_turns += u64::from(turn.grade == Grade::Estimated);
             self.unknown_turns += u64::from(turn.grade == Grade::Unknown);
-            self.zero_turns += u64::from(known && turn.output == Tokens::ZERO);
+            self.zero_turns += u64::from(turn.grade == Grade::Known && turn.output == Tokens::ZERO);
         }
         let parts = [
             (&mut self.input, turn.input),
@@ -185,6 +184,16 @@ impl Account {
 }
 
 impl Share {
+    fn of(turn: &TurnRecord) -> Self {
+        let known = turn.grade == Grade::Known && turn.counts_as_turn;
+        Self {
+            turns: u64::from(turn.counts_as_turn),
+            known_turns: u64::from(known),
+            output: if known { turn.output } else { Tokens::ZERO },
+            estimated: if known { Tokens::ZERO } else { turn.output },
+        }
+    }
+
     const fn plus(self, other: Self) -> Self {
         Self {
             turns: self.turns + other.turns,

@@ -96,7 +96,7 @@ pub struct Sweep {
 }
 
 const SWEEP: &str = "\
-A list is values and ranges with commas between: --over 60s,5m,1h --slack 0.15:0.4:0.05 (from:to:step).
+A list is values and ranges with commas between: --over 60s,5m,1h --slack 0.15:0.4:0.05 (from:to:step). \
 A flag replaces the scenario's own list of that axis; the other axes stay.
 
 Examples:
@@ -185,7 +185,7 @@ pub struct Conform {
 
 const CONFORM: &str = "\
 Without --original, a run that differs is explained by the smallest set of put-backs that removes the difference:
-memory (300 s beside the newest report), edges (thresholds in float64), charging (an interrupted round is not charged),
+memory (300 s beside the newest report), edges (thresholds in float64), charging (an interrupted round is not charged), \
 budget-order (a spent budget still allows one round). The last line is `N runs: A agree, E explained, D differ, S skipped`.
 
 Examples:
@@ -209,8 +209,8 @@ pub struct Ledger {
 }
 
 const LEDGER: &str = "\
-A turn is one answer of a model. It is final where its log states a count that can be trusted. Where a log states only a sum, the turns
-share it and are estimated; where it states nothing, they are unknown, and never zero. Copies (checkpoints, forks, resumed sessions, a run's
+A turn is one answer of a model. It is final where its log states a count that can be trusted. Where a log states only a sum, the turns \
+share it and are estimated; where it states nothing, they are unknown, and never zero. Copies (checkpoints, forks, resumed sessions, a run's \
 output beside its session file) count once. Coverage is what was counted turn by turn, of what the log states in sum.
 
 Examples:
@@ -273,8 +273,8 @@ pub struct Calibrate {
 }
 
 const CALIBRATE: &str = "\
-Each number has a 95 % interval from drawing sessions again; where an effort has fewer than five, blocks of calls stand in for
-them and the table marks its count. An effort that was never observed is filled from a stated prior and marked `assumed` in the
+Each number has a 95 % interval from drawing sessions again; where an effort has fewer than five, blocks of calls stand in for \
+them and the table marks its count. An effort that was never observed is filled from a stated prior and marked `assumed` in the \
 scenario. The survey without -o has every model and effort of the logs.
 
 Examples:
@@ -320,11 +320,11 @@ pub struct Validate {
 }
 
 const VALIDATE: &str = "\
-For each effort, recorded sessions are set beside simulated ones with as many turns, at that effort throughout: the mean of the
-last --over at each turn's end, the sizes and times of turns, and how many turns a window holds, each with a 95 % interval. The
+For each effort, recorded sessions are set beside simulated ones with as many turns, at that effort throughout: the mean of the \
+last --over at each turn's end, the sizes and times of turns, and how many turns a window holds, each with a 95 % interval. The \
 verdict is pass, fail or too-little-data; the exit code is 0 whichever it is.
 
-With --folds the agent is not the scenario's: the scenario names the model and the ladder, and each fold of the sessions is
+With --folds the agent is not the scenario's: the scenario names the model and the ladder, and each fold of the sessions is \
 set beside a fit to the others. Use it where the scenario was fitted on these very logs.
 
 Examples:
@@ -368,8 +368,8 @@ pub struct Replay {
 }
 
 const REPLAY: &str = "\
-A session of a log is a round that is read at its end; all sessions of one model are one loop, in the order in which they ended. A run is
-replayed round by round. Past tokens do not react to decisions: each round is read at the effort that it ran at, whatever a law
+A session of a log is a round that is read at its end; all sessions of one model are one loop, in the order in which they ended. A run is \
+replayed round by round. Past tokens do not react to decisions: each round is read at the effort that it ran at, whatever a law \
 asked for after the one before.
 
 Examples:
@@ -405,7 +405,7 @@ pub struct Pilot {
 }
 
 const PILOT: &str = "\
-Prints how many rounds of each effort it takes, in what order, and what that costs. Run it, and `flyball calibrate` makes a
+Prints how many rounds of each effort it takes, in what order, and what that costs. Run it, and `flyball calibrate` makes a \
 scenario of the logs. The cost is of output tokens alone: input and cache come on top.
 
 Examples:

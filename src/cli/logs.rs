@@ -27,12 +27,23 @@ pub struct Named {
     pub log: Log,
 }
 
-/// Reads all logs that are named or lie in folders that are.
+/// Reads all logs that are named or lie in folders that are, those without a call left out.
 ///
 /// # Errors
 /// A folder that cannot be read; logs of which none can be used, each by name.
 pub fn load(named: &[PathBuf]) -> Outcome<Vec<Log>> {
-    let mut logs = load_named(named)?;
+    with_calls(load_named(named)?)
+}
+
+/// The same of files that were found before.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_found(found: &[Found]) -> Outcome<Vec<Log>> {
+    with_calls(read_all(found, Vec::new(), None)?)
+}
+
+fn with_calls(mut logs: Vec<Named>) -> Outcome<Vec<Log>> {
     logs.retain(|found| {
         let any = !found.log.turns.is_empty();
         if !any {
@@ -46,19 +57,23 @@ pub fn load(named: &[PathBuf]) -> Outcome<Vec<Log>> {
     Ok(logs.into_iter().map(|found| found.log).collect())
 }
 
-/// The same with their names, logs without a call among them.
+/// Reads all logs with their names, logs without a call among them.
 ///
 /// # Errors
 /// As [`load`].
 pub fn load_named(named: &[PathBuf]) -> Outcome<Vec<Named>> {
-    let (found, mut faults) = files(named)?;
+    let (found, faults) = files(named)?;
     let base = match named {
         [folder] if folder.is_dir() => Some(folder.as_path()),
         _ => None,
     };
+    read_all(&found, faults, base)
+}
+
+fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Outcome<Vec<Named>> {
     let bar = output::bytes(found.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum());
     let (mut logs, mut others) = (Vec::new(), 0_u64);
-    for file in &found {
+    for file in found {
         let name = base.and_then(|base| file.path.strip_prefix(base).ok()).unwrap_or(&file.path).display().to_string();
         match read(&file.path, &bar) {
             Ok(log) => {
@@ -91,10 +106,10 @@ pub fn load_named(named: &[PathBuf]) -> Outcome<Vec<Named>> {
 ///
 /// # Errors
 /// A folder or a pattern that cannot be followed.
-pub fn paths(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+pub fn find(named: &[PathBuf]) -> Outcome<Vec<Found>> {
     let (found, faults) = files(named)?;
     faults.iter().for_each(|fault| warn(fault));
-    Ok(found.into_iter().map(|file| file.path).collect())
+    Ok(found)
 }
 
 fn nothing(what: &str) -> Failure {
@@ -102,10 +117,13 @@ fn nothing(what: &str) -> Failure {
     Failure::said(what).while_("cannot use these logs").hint(hint)
 }
 
-/// A file to read, and whether it was found in a folder or named.
-struct Found {
-    path: PathBuf,
-    searched: bool,
+/// A file to read.
+#[derive(Debug)]
+pub struct Found {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// It was found in a folder, and not named.
+    pub searched: bool,
 }
 
 /// All files that are named, that a pattern matches, or that lie in folders, in order of name; and what matched nothing.

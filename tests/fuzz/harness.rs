@@ -6,7 +6,7 @@ use flyball::engine::{Grade, Tokens};
 
 /// A line that tells the format, to be put before the bytes.
 #[must_use]
-pub fn lead(format: Format) -> &'static str {
+pub(crate) fn lead(format: Format) -> &'static str {
     match format {
         Format::ClaudeSession => r#"{"type":"summary","sessionId":"s","parentUuid":null}"#,
         Format::ClaudeStream => r#"{"type":"system","subtype":"init","session_id":"s"}"#,
@@ -16,7 +16,9 @@ pub fn lead(format: Format) -> &'static str {
         Format::PiJson => r#"{"type":"agent_start"}"#,
         Format::OpencodeExport => r#"{"info":{"id":"s","version":"1.2.20"},"messages":[]}"#,
         Format::OpencodeJson => r#"{"type":"step_start","timestamp":1785262846283,"sessionID":"s","part":{}}"#,
-        Format::CopilotCli => r#"{"type":"session.start","data":{"sessionId":"s"},"id":"i","timestamp":"2026-01-01T00:00:00Z"}"#,
+        Format::CopilotCli => {
+            r#"{"type":"session.start","data":{"sessionId":"s"},"id":"i","timestamp":"2026-01-01T00:00:00Z"}"#
+        }
         Format::GeminiChat => r#"{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","kind":"main"}"#,
         Format::GeminiJson => r#"{"type":"init","timestamp":"2026-01-01T00:00:00Z","session_id":"s","model":"m"}"#,
         Format::Flyball => r#"{"format":"flyball-trace","version":1,"by":"flyball 0.1.0"}"#,
@@ -30,7 +32,7 @@ fn read(bytes: &[u8], piece: usize) -> Result<Log, NotRead> {
 }
 
 /// Reads the bytes as they are, and after the format's lead.
-pub fn check(format: Format, bytes: &[u8]) {
+pub(crate) fn check(format: Format, bytes: &[u8]) {
     hold(bytes);
     let led = [lead(format).as_bytes(), b"\n", bytes].concat();
     hold(&led);
@@ -51,6 +53,10 @@ fn hold(bytes: &[u8]) {
     // where a log names its session, a copy of it adds nothing
     if log.turns.iter().all(|turn| turn.record.session.is_some()) && log.sums.iter().all(|sum| sum.session.is_some()) {
         let twice = Ledger::of(&[log.clone(), log], Dedup::All);
-        assert_eq!((twice.total.all, twice.total.unknown_turns), (alone.total.all, alone.total.unknown_turns), "a copy adds up");
+        assert_eq!(
+            (twice.total.all, twice.total.unknown_turns),
+            (alone.total.all, alone.total.unknown_turns),
+            "a copy adds up"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use crate::agents::join;
 use crate::cli::args::{Format, Replay as Args};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
-use crate::cli::{logs, output};
+use crate::cli::logs::{self, Found};
+use crate::cli::output;
 use crate::engine::{Ladder, LawKind, Millis, Ratio, Target, Tokens, TurnRecord, Verdict};
 use crate::lab::axis::{self, AxisError, JUICE, OVER, SLACK};
 use crate::lab::fit::ladder;
@@ -60,12 +61,14 @@ impl Played {
 /// Files that are neither logs nor traces, settings or flags at fault, each by name.
 pub fn run(args: &Args) -> Outcome {
     let given = Given::read(args)?;
-    let (traces, others): (Vec<PathBuf>, Vec<PathBuf>) =
-        logs::paths(&args.files)?.into_iter().partition(|file| is_trace(file));
+    let (traces, mut others): (Vec<Found>, Vec<Found>) =
+        logs::find(&args.files)?.into_iter().partition(|file| is_trace(&file.path));
     let mut tapes = Vec::new();
     for file in &traces {
-        tapes.push(tape_of_trace(file)?);
+        tapes.push(tape_of_trace(&file.path)?);
     }
+    // the folder of a run holds its pictures' data too
+    others.retain(|file| traces.is_empty() || !file.searched || file.path.extension().is_none_or(|end| end != "json"));
     if !others.is_empty() || traces.is_empty() {
         tapes.push(tape_of_logs(&others, args)?);
     }
@@ -110,8 +113,8 @@ fn tape_of_trace(path: &Path) -> Outcome<Tape> {
     Tape::of_trace(&name, &trace).map_err(|error| Failure::usage(error).while_(cannot(&name)))
 }
 
-fn tape_of_logs(files: &[PathBuf], args: &Args) -> Outcome<Tape> {
-    let joined = join(&logs::load(files)?);
+fn tape_of_logs(files: &[Found], args: &Args) -> Outcome<Tape> {
+    let joined = join(&logs::load_found(files)?);
     logs::warn_of(&joined.health);
     let model = choose_model(&joined.turns, args.model.as_deref(), "")
         .map_err(|error| Failure::usage(error).while_(cannot("these logs")).hint("name one of them with --model"))?;

@@ -1,3 +1,4 @@
+//! Any bytes into the reader of claude-code-session.
 #![no_main]
 
 use flyball::agents::Format;

@@ -1,3 +1,4 @@
+//! Any bytes into the reader of codex-exec.
 #![no_main]
 
 use flyball::agents::Format;

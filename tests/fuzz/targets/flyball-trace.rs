@@ -1,3 +1,4 @@
+//! Any bytes into the reader of flyball-trace.
 #![no_main]
 
 use flyball::agents::Format;

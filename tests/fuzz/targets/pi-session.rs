@@ -1,3 +1,4 @@
+//! Any bytes into the reader of pi-session.
 #![no_main]
 
 use flyball::agents::Format;
