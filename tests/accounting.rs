@@ -277,3 +277,67 @@ fn characters_cut_between_reads_and_bytes_that_are_no_text_cost_nothing_but_them
     let health = &whole.health;
     assert_eq!((health.lines, health.not_utf8, health.unreadable, health.half_last), (7, 1, 3, 1));
 }
+
+#[test]
+fn copies_of_statements_that_are_no_results_take_no_result_away() {
+    let lines = [
+        json!({"type": "session.start", "data": {"sessionId": "s"}, "id": "i", "timestamp": "2026-01-01T00:00:00Z"}),
+        json!({"type": "assistant.message", "data": {"messageId": "m", "content": "x", "outputTokens": 9, "model": "g"}, "id": "a", "timestamp": "2026-01-01T00:00:02Z"}),
+        json!({"type": "session.shutdown", "data": {"modelMetrics": {"g": {"usage": {"outputTokens": 9}}}}, "id": "z", "timestamp": "2026-01-01T00:00:03Z"}),
+    ];
+    let once = log(&lines);
+    assert_eq!(once.closings.len(), 1);
+    let total = ledger(&[once.clone(), once]).total;
+    assert_eq!((total.results, total.all.output.count()), (0, 9));
+}
+
+#[test]
+fn prices_of_turns_stand_beside_costs_of_runs() {
+    let pi = log(&[
+        json!({"type": "session", "id": "p", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}),
+        json!({"type": "message", "id": "1", "timestamp": "2026-01-01T00:00:05Z", "message": {"role": "assistant", "model": "m", "stopReason": "stop",
+               "usage": {"input": 5, "output": 7, "cost": {"total": 1.5}}, "timestamp": 1_767_225_601_000_u64}}),
+    ]);
+    let run = log(&[stream_row("s", "a", 1), result("s", "r", 10, 0.25)]);
+    assert_eq!(ledger(&[pi, run]).total.cost.unwrap().count(), 1_750_000);
+}
+
+#[test]
+fn a_subagent_in_a_file_of_its_own_is_in_the_total_of_its_run() {
+    let side = json!({"type": "assistant", "sessionId": "s", "timestamp": "2026-01-01T00:00:02Z", "isSidechain": true,
+                      "message": {"id": "sub", "model": "claude-x", "stop_reason": "end_turn", "usage": {"output_tokens": 41}}});
+    let printed = log(&[stream_row("s", "a", 1), result("s", "r", 141, 0.1)]);
+    let kept = log(&[session_row("s", "a", 100, Some("end_turn"))]);
+    assert_eq!(sums(&[printed, kept, log(&[side])]), (2, 2, 141, 0));
+}
+
+#[test]
+fn totals_alone_tell_calls_by_what_they_grew() {
+    let row = |at: u32, output: u64| {
+        json!({"timestamp": format!("2026-01-01T00:00:{at:02}Z"), "type": "event_msg", "payload": {"type": "token_count",
+               "info": {"total_token_usage": {"output_tokens": output}}}})
+    };
+    assert_eq!(sums(&[log(&[row(1, 500), row(2, 700), row(3, 960)])]), (3, 3, 960, 0));
+    let fell = log(&[row(1, 500), row(2, 200), row(3, 260)]);
+    assert_eq!((fell.health.falls, sums(&[fell])), (1, (3, 3, 560, 0)));
+}
+
+#[test]
+fn threads_in_one_file_are_no_copies_of_each_other() {
+    let both = [exec("t", &[153]), exec("u", &[153])].concat();
+    assert_eq!(sums(&[log(&both)]).3, 306);
+}
+
+#[test]
+fn a_killed_run_in_the_same_file_stays_unknown() {
+    let rows = [stream_row("one", "a", 1), stream_row("two", "b", 1), result("two", "r", 40, 0.1)];
+    let total = ledger(&[log(&rows)]).total;
+    assert_eq!((total.unknown_turns, total.estimated_turns, total.all.estimated.count()), (1, 1, 40));
+}
+
+#[test]
+fn a_row_without_any_id_is_a_turn() {
+    let mut row = session_row("s", "m", 10, Some("end_turn"));
+    row["message"]["id"] = Value::Null;
+    assert_eq!(sums(&[log(&[row.clone(), row])]), (2, 2, 20, 0));
+}

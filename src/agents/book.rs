@@ -105,6 +105,8 @@ pub struct Total<'a> {
     pub output: Vec<(Option<&'a str>, Count)>,
     /// The output is that of the main chain alone.
     pub main_only: bool,
+    /// Output of this stretch at least, where it is stated beside running totals: more than they grew by tells a new process.
+    pub stretch: Count,
     /// Over what the output counts.
     pub extent: Extent,
     /// Cost, over the process.
@@ -281,11 +283,32 @@ impl Book {
         }
     }
 
+    /// Whether running totals are those of a new process, though none of them fell: the stretch alone has clearly more than they grew by,
+    /// and no more than they say. Programs add a few tokens of a broken try to a stretch; that tells nothing.
+    fn begins_anew(&self, total: &Total<'_>, session: Option<&Arc<str>>) -> bool {
+        let (Extent::Running(Fall::Restart), Some(stretch)) = (total.extent, total.stretch.get()) else { return false };
+        let (mut figures, mut grew, mut known) = (0_u64, 0_u64, false);
+        for &(model, output) in &total.output {
+            let figure = output.get().unwrap_or(0);
+            let place = (session.cloned(), model.map(Arc::from));
+            let counter = self.outputs.get(&place).copied();
+            known |= counter.is_some();
+            figures = figures.saturating_add(figure);
+            grew = grew.saturating_add(counter.unwrap_or_default().take(figure, Fall::Restart).added);
+        }
+        known && figures >= stretch && stretch > grew.saturating_add(grew / 10).saturating_add(100)
+    }
+
     /// Takes a closing statement.
     pub fn total(&mut self, total: &Total<'_>) {
         self.session(total.session);
         let session = self.maybe(total.session);
         let (from, until) = (self.settled_until, self.calls.len());
+        if self.begins_anew(total, session.as_ref()) {
+            self.health.falls += 1;
+            self.outputs.retain(|(of, _), _| *of != session);
+            self.costs.remove(&session);
+        }
         let mut stated = None;
         for &(model, output) in &total.output {
             self.health.bad_numbers += u64::from(output == Count::Bad);
@@ -319,7 +342,7 @@ impl Book {
         });
         let id = self.maybe(total.id);
         self.results += u64::from(total.result);
-        self.closings.push(Closing { id, session, ok: total.ok, output: stated, cost });
+        self.closings.push(Closing { id, session, ok: total.ok, output: stated, cost, result: total.result });
     }
 
     fn maybe(&mut self, name: Option<&str>) -> Option<Arc<str>> {
@@ -330,9 +353,14 @@ impl Book {
         if let Some(known) = self.names.get(name) {
             return Arc::clone(known);
         }
-        let name: Arc<str> = name.into();
-        self.names.insert(Arc::clone(&name));
-        name
+        // a name goes into tables: what moves a terminal's cursor is no part of it
+        let plain: Arc<str> = if name.chars().any(char::is_control) {
+            name.replace(char::is_control, "\u{FFFD}").into()
+        } else {
+            name.into()
+        };
+        self.names.insert(Arc::clone(&plain));
+        plain
     }
 
     /// Closes the file, and hands everything over.
@@ -367,7 +395,10 @@ impl Book {
         for waiting in core::mem::take(&mut self.waiting) {
             let mine = |at: &usize| {
                 let call = &self.calls[*at];
-                !(waiting.main_only && call.side) && (waiting.model.is_none() || waiting.model == call.model)
+                let apart = call.session.is_some() && waiting.session.is_some() && call.session != waiting.session;
+                let model = waiting.model.as_deref().zip(call.model.as_deref());
+                let outside = apart || waiting.main_only && call.side;
+                !outside && (waiting.model.is_none() || model.is_some_and(|(one, other)| same_model(one, other)))
             };
             let places: Vec<usize> = (waiting.from..waiting.until).filter(mine).collect();
             let known = places.iter().map(|&at| &turns[at].record).filter(|record| record.grade == Grade::Known);
@@ -387,6 +418,18 @@ impl Book {
         }
         (sums, coverage)
     }
+}
+
+/// Whether two names mean one model: a total may name it with its date or its context size, such as `claude-x-20260101` or `claude-x[1m]`.
+pub(super) fn same_model(one: &str, other: &str) -> bool {
+    fn plain(name: &str) -> &str {
+        let name = name.split('[').next().unwrap_or(name);
+        match name.rsplit_once('-') {
+            Some((plain, date)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => plain,
+            _ => name,
+        }
+    }
+    plain(one) == plain(other)
 }
 
 impl Call {

@@ -225,6 +225,7 @@ impl Reader {
             time: line.time.0,
             output: output.collect(),
             main_only: false,
+            stretch: Count::Absent,
             extent: Extent::Running(Fall::Restart),
             cost: Price::Absent,
             ok: None,
@@ -243,6 +244,7 @@ impl Reader {
             time: line.time.0,
             output: Vec::new(),
             main_only: false,
+            stretch: Count::Absent,
             extent: Extent::Stretch,
             cost: Price::Absent,
             // the program exits with 0 after a signal and a refusal too

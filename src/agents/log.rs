@@ -45,6 +45,8 @@ pub struct Closing {
     pub output: Option<Tokens>,
     /// What it says that this stretch cost.
     pub cost: Option<MicroUsd>,
+    /// It ends a run, and is not a note on the way.
+    pub result: bool,
 }
 
 /// Tokens that a log states in sum, for [`join`](super::join()) to lay onto the calls that they belong to.

@@ -12,10 +12,9 @@
 //! It knows no program's format.
 
 use core::fmt;
-use core::marker::PhantomData;
 use std::borrow::Cow;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::time::parse_time;
 use crate::engine::{MicroUsd, Timestamp};
@@ -48,7 +47,7 @@ macro_rules! object {
         impl<'a> crate::agents::loose::Object<'a> for $name<'a> {
             fn take<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
                 match key {
-                    $($($key)|+ => self.$field = map.next_value()?,)+
+                    $($($key)|+ => map.next_value_seed(crate::agents::loose::Fill(&mut self.$field))?,)+
                     _ => return Ok(false),
                 }
                 Ok(true)
@@ -72,17 +71,22 @@ pub fn parse<'a, T: Object<'a>>(line: &'a str, patched: &'a mut String) -> Parse
     if !line.trim_start().starts_with('{') {
         return Parsed::Unreadable;
     }
-    match serde_json::from_str::<Held<T>>(line) {
-        Ok(Held(Some(object))) => Parsed::Object(object, 0),
-        Ok(Held(None)) => Parsed::Unreadable,
-        Err(_) => {
-            let times = patch(line, patched);
-            match serde_json::from_str::<Held<T>>(patched) {
-                Ok(Held(Some(object))) if times > 0 => Parsed::Object(object, times),
-                Ok(_) | Err(_) => Parsed::Unreadable,
-            }
-        }
+    let (mut object, mut times) = (Held::default(), 0);
+    let mut read = fill(line, &mut object);
+    if !read {
+        times = patch(line, patched);
+        read = times > 0 && fill(patched, &mut object);
     }
+    match object.0 {
+        Some(object) if read => Parsed::Object(object, times),
+        Some(_) | None => Parsed::Unreadable,
+    }
+}
+
+/// Reads all of a line into an object; says whether it is JSON.
+fn fill<'a, T: Object<'a>>(line: &'a str, object: &mut Held<T>) -> bool {
+    let mut json = serde_json::Deserializer::from_str(line);
+    Fill(object).deserialize(&mut json).and_then(|()| json.end()).is_ok()
 }
 
 /// Reads one line as a whole value, where it is an object.
@@ -254,145 +258,158 @@ impl<T> Default for Named<'_, T> {
 }
 
 /// What each kind makes of each kind of JSON value; by default it passes over all of them.
-trait Take<'de>: Default {
-    fn text(_: Cow<'de, str>) -> Self {
-        Self::default()
-    }
-    fn whole(_: u64) -> Self {
-        Self::default()
-    }
-    fn number(_: f64) -> Self {
-        Self::default()
-    }
-    fn flag(_: bool) -> Self {
-        Self::default()
-    }
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+///
+/// Values are filled in where they stand: the objects are large, and moving them about would cost more than reading them.
+pub trait Take<'de>: Default {
+    /// Text.
+    fn text(&mut self, _: Cow<'de, str>) {}
+    /// A whole number that is not negative.
+    fn whole(&mut self, _: u64) {}
+    /// Any other number.
+    fn number(&mut self, _: f64) {}
+    /// True or false.
+    fn flag(&mut self, _: bool) {}
+    /// An object.
+    ///
+    /// # Errors
+    /// JSON that is not well-formed.
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Self::other())
+        self.other();
+        Ok(())
     }
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    /// A list.
+    ///
+    /// # Errors
+    /// JSON that is not well-formed.
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Self::other())
+        self.other();
+        Ok(())
     }
     /// A value that is neither null nor of a kind that it takes.
-    fn other() -> Self {
-        Self::default()
+    fn other(&mut self) {}
+}
+
+/// Fills a value from JSON, whatever it held before.
+#[derive(Debug)]
+pub struct Fill<'s, T>(pub &'s mut T);
+
+impl<'de, T: Take<'de>> DeserializeSeed<'de> for Fill<'_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        *self.0 = T::default();
+        from.deserialize_any(self)
     }
 }
 
-struct Taking<T>(PhantomData<T>);
-
-impl<'de, T: Take<'de>> Visitor<'de> for Taking<T> {
-    type Value = T;
+impl<'de, T: Take<'de>> Visitor<'de> for Fill<'_, T> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
-        Ok(T::flag(value))
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.0.flag(value);
+        Ok(())
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
-        Ok(T::whole(value))
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.0.whole(value);
+        Ok(())
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
-        Ok(u64::try_from(value).map_or_else(|_| T::number(-1.0), T::whole))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
-        Ok(T::number(value))
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<T, E> {
-        Ok(T::text(Cow::Borrowed(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<T, E> {
-        Ok(T::text(Cow::Owned(value.to_owned())))
-    }
-
-    fn visit_unit<E>(self) -> Result<T, E> {
-        Ok(T::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
-        T::list(list)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::map(map)
-    }
-}
-
-macro_rules! taken {
-    ($(<$lt:lifetime $(, $t:ident: $bound:path)?>)? $kind:ty) => {
-        impl<'de: $($lt, $lt $(, $t: $bound)?)?> Deserialize<'de> for $kind {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                from.deserialize_any(Taking(PhantomData))
-            }
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        match u64::try_from(value) {
+            Ok(value) => self.0.whole(value),
+            Err(_) => self.0.number(-1.0),
         }
-    };
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        self.0.number(value);
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<(), E> {
+        self.0.text(Cow::Borrowed(value));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.0.text(Cow::Owned(value.to_owned()));
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        self.0.list(list)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.map(map)
+    }
 }
 
 impl<'de> Take<'de> for Text<'de> {
-    fn text(text: Cow<'de, str>) -> Self {
-        Self(Some(text))
-    }
-}
-
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Taking(PhantomData))
+    fn text(&mut self, text: Cow<'de, str>) {
+        self.0 = Some(text);
     }
 }
 
 impl<'de> Take<'de> for Count {
-    fn text(_: Cow<'de, str>) -> Self {
-        Self::Bad
+    fn text(&mut self, _: Cow<'de, str>) {
+        *self = Self::Bad;
     }
-    fn whole(count: u64) -> Self {
-        Self::Of(count).within(MAX_TOTAL)
+    fn whole(&mut self, count: u64) {
+        *self = Self::Of(count).within(MAX_TOTAL);
     }
-    fn number(_: f64) -> Self {
-        Self::Bad
+    fn number(&mut self, _: f64) {
+        *self = Self::Bad;
     }
-    fn flag(_: bool) -> Self {
-        Self::Bad
+    fn flag(&mut self, _: bool) {
+        *self = Self::Bad;
     }
-    fn other() -> Self {
-        Self::Bad
+    fn other(&mut self) {
+        *self = Self::Bad;
     }
 }
 
 impl<'de> Take<'de> for Time {
-    fn text(text: Cow<'de, str>) -> Self {
-        Self(parse_time(&text))
+    fn text(&mut self, text: Cow<'de, str>) {
+        self.0 = parse_time(&text);
     }
-    fn whole(millis: u64) -> Self {
+    fn whole(&mut self, millis: u64) {
         // 2200-01-01; seconds of Unix time would be read as a day in January 1970
         const SENSIBLE: core::ops::Range<u64> = 100_000_000_000..7_258_118_400_000;
-        Self(SENSIBLE.contains(&millis).then(|| Timestamp::from_millis(millis)))
+        self.0 = SENSIBLE.contains(&millis).then(|| Timestamp::from_millis(millis));
     }
 }
 
 impl<'de> Take<'de> for Price {
-    fn text(_: Cow<'de, str>) -> Self {
-        Self::Bad
+    fn text(&mut self, _: Cow<'de, str>) {
+        *self = Self::Bad;
     }
-    fn whole(dollars: u64) -> Self {
-        u32::try_from(dollars).map_or(Self::Bad, |dollars| Self::number(f64::from(dollars)))
+    fn whole(&mut self, dollars: u64) {
+        match u32::try_from(dollars) {
+            Ok(dollars) => self.number(f64::from(dollars)),
+            Err(_) => *self = Self::Bad,
+        }
     }
-    fn number(dollars: f64) -> Self {
-        if (0.0..=MAX_USD).contains(&dollars) { Self::Of(micros(dollars)) } else { Self::Bad }
+    fn number(&mut self, dollars: f64) {
+        *self = if (0.0..=MAX_USD).contains(&dollars) { Self::Of(micros(dollars)) } else { Self::Bad };
     }
-    fn flag(_: bool) -> Self {
-        Self::Bad
+    fn flag(&mut self, _: bool) {
+        *self = Self::Bad;
     }
-    fn other() -> Self {
-        Self::Bad
+    fn other(&mut self) {
+        *self = Self::Bad;
     }
 }
 
@@ -406,88 +423,67 @@ fn micros(dollars: f64) -> MicroUsd {
 }
 
 impl<'de> Take<'de> for Flag {
-    fn flag(flag: bool) -> Self {
-        Self(Some(flag))
+    fn flag(&mut self, flag: bool) {
+        self.0 = Some(flag);
     }
 }
 
 impl<'de> Take<'de> for Present {
-    fn text(_: Cow<'de, str>) -> Self {
-        Self(true)
+    fn text(&mut self, _: Cow<'de, str>) {
+        self.0 = true;
     }
-    fn whole(_: u64) -> Self {
-        Self(true)
+    fn whole(&mut self, _: u64) {
+        self.0 = true;
     }
-    fn number(_: f64) -> Self {
-        Self(true)
+    fn number(&mut self, _: f64) {
+        self.0 = true;
     }
-    fn flag(_: bool) -> Self {
-        Self(true)
+    fn flag(&mut self, _: bool) {
+        self.0 = true;
     }
-    fn other() -> Self {
-        Self(true)
+    fn other(&mut self) {
+        self.0 = true;
     }
 }
 
-taken!(Count);
-taken!(Time);
-taken!(Price);
-taken!(Flag);
-taken!(Present);
-
 impl<'de, T: Object<'de>> Take<'de> for Held<T> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut object = T::default();
-        while let Some(key) = map.next_key::<Text<'de>>()? {
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        let object = self.0.insert(T::default());
+        let mut key = Text::default();
+        while map.next_key_seed(Fill(&mut key))?.is_some() {
             if !object.take(key.word(), &mut map)? {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(Self(Some(object)))
-    }
-}
-
-impl<'de, T: Object<'de>> Deserialize<'de> for Held<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Taking(PhantomData))
+        Ok(())
     }
 }
 
 impl<'de, T: Object<'de>> Take<'de> for List<T> {
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
-        let mut objects = Vec::new();
-        while let Some(Held(object)) = list.next_element::<Held<T>>()? {
-            objects.extend(object);
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        let mut item = Held::default();
+        while list.next_element_seed(Fill(&mut item))?.is_some() {
+            self.0.extend(item.0.take());
         }
-        Ok(Self(objects))
-    }
-}
-
-impl<'de, T: Object<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Taking(PhantomData))
+        Ok(())
     }
 }
 
 impl<'de, T: Object<'de>> Take<'de> for Named<'de, T> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut objects = Vec::new();
-        while let Some((Text(name), Held(object))) = map.next_entry::<Text<'de>, Held<T>>()? {
-            objects.extend(name.zip(object));
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        let (mut name, mut item) = (Text::default(), Held::default());
+        while map.next_key_seed(Fill(&mut name))?.is_some() {
+            map.next_value_seed(Fill(&mut item))?;
+            self.0.extend(name.0.take().zip(item.0.take()));
         }
-        Ok(Self(objects))
-    }
-}
-
-impl<'de, T: Object<'de>> Deserialize<'de> for Named<'de, T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Taking(PhantomData))
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::marker::PhantomData;
     use proptest::prelude::*;
 
     object! {

@@ -152,6 +152,7 @@ impl Reader {
                 let closing = Closing {
                     id: Some(format!("trace {}", self.name).into()),
                     ok: Some(line.control.word() == "oracle-passed"),
+                    result: true,
                     ..Closing::default()
                 };
                 self.log.closings.push(closing);

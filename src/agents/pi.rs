@@ -265,6 +265,7 @@ impl Reader {
             time: None,
             output: Vec::new(),
             main_only: false,
+            stretch: Count::Absent,
             extent: Extent::Stretch,
             cost: Price::Absent,
             ok: Some(ok),

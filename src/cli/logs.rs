@@ -72,9 +72,11 @@ pub fn load_named(named: &[PathBuf]) -> Outcome<Vec<Named>> {
 
 fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Outcome<Vec<Named>> {
     let bar = output::bytes(found.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum());
-    let (mut logs, mut others) = (Vec::new(), 0_u64);
+    let (mut logs, mut others, mut missing) = (Vec::new(), 0_u64, Vec::new());
     for file in found {
-        let name = base.and_then(|base| file.path.strip_prefix(base).ok()).unwrap_or(&file.path).display().to_string();
+        let name = base.and_then(|base| file.path.strip_prefix(base).ok()).unwrap_or(&file.path);
+        // a name goes into tables
+        let name = name.display().to_string().replace(char::is_control, "\u{FFFD}");
         match read(&file.path, &bar) {
             Ok(log) => {
                 if log.health.half_last > 0 {
@@ -85,10 +87,15 @@ fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Ou
             // a folder may hold anything; a file that was named is meant
             Err(Unread::NoLog(_)) if file.searched => others += 1,
             Err(Unread::NoLog(why)) => faults.push(format!("{name}: {why}")),
-            Err(Unread::Failed(why)) => faults.push(format!("{name}: {why}")),
+            Err(Unread::Failed(why)) if file.searched => faults.push(format!("{name}: {why}")),
+            Err(Unread::Failed(why)) => missing.push(format!("{name}: {why}")),
         }
     }
     bar.finish_and_clear();
+    // a sum without a file that was meant to be in it is a wrong sum
+    if !missing.is_empty() {
+        return Err(Failure::said(missing.join("\n  ")).while_("cannot read all of these logs"));
+    }
     if logs.is_empty() {
         if others > 0 {
             faults.push(format!("{others} files in the folders are no logs of a known kind"));

@@ -79,7 +79,7 @@ impl Folder {
         let failed = |error: io::Error| {
             Failure::usage(error)
                 .while_(format!("cannot write results to {}", path.display()))
-                .hint("name a folder that can be written with --out DIR")
+                .hint("name a folder that can be written")
         };
         if path.is_file() {
             let told = io::Error::new(io::ErrorKind::NotADirectory, "it is a file, and results go to a folder");
@@ -174,6 +174,6 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         fs::write(dir.path().join("file"), b"").unwrap();
         let failure = Folder::open(&dir.path().join("file")).unwrap_err();
-        assert!(failure.lines().contains("file") && failure.lines().contains("--out"), "{}", failure.lines());
+        assert!(failure.lines().contains("file") && failure.lines().contains("name a folder"), "{}", failure.lines());
     }
 }

@@ -15,6 +15,7 @@ fn total(output: Vec<(Option<&str>, Count)>, extent: Extent) -> Total<'_> {
         time: None,
         output,
         main_only: false,
+        stretch: Count::Absent,
         extent,
         cost: Price::Absent,
         ok: Some(true),
@@ -87,4 +88,40 @@ fn a_total_that_is_no_number_is_refused() {
     let log = book.close(Format::ClaudeStream);
     assert_eq!((shown(&log), log.stated), (vec![(0, Grade::Unknown, true)], None));
     assert_eq!((log.health.bad_numbers, log.results), (1, 1));
+}
+
+#[test]
+fn a_stretch_that_has_more_than_the_totals_grew_by_is_of_a_new_process() {
+    let add = |figures: [(u64, u64); 3]| {
+        let mut book = Book::default();
+        for (figure, stretch) in figures {
+            let running = total(vec![(Some("m"), Count::Of(figure))], Extent::Running(Fall::Restart));
+            book.total(&Total { stretch: Count::Of(stretch), ..running });
+        }
+        book.close(Format::ClaudeStream).sums.iter().map(|sum| sum.output.count()).sum::<u64>()
+    };
+    assert_eq!(add([(1000, 1000), (2000, 2000), (3000, 3000)]), 6000);
+    assert_eq!(add([(1000, 1000), (2000, 1000), (3000, 1000)]), 3000);
+    assert_eq!(add([(1000, 1000), (2000, 1001), (2000, 78)]), 2000, "a broken try's tokens tell nothing");
+}
+
+#[test]
+fn a_total_is_for_its_own_session_and_for_its_model_by_any_of_its_names() {
+    let mut book = Book::default();
+    book.row(&Row { session: Some("killed"), ..row("a", 1, false) });
+    book.row(&Row { model: Some("claude-x"), ..row("b", 1, false) });
+    book.row(&Row { model: Some("claude-y-20260101"), ..row("c", 1, false) });
+    let models = vec![(Some("claude-x[1m]"), Count::Of(70)), (Some("claude-y"), Count::Of(30))];
+    book.total(&total(models, Extent::Running(Fall::Restart)));
+    let log = book.close(Format::ClaudeStream);
+    let est = Grade::Estimated;
+    assert_eq!(shown(&log), [(0, Grade::Unknown, true), (70, est, true), (30, est, true)]);
+}
+
+#[test]
+fn names_that_would_move_a_cursor_are_made_plain() {
+    let mut book = Book::default();
+    book.row(&Row { model: Some("evil\u{1b}[31m\nx"), ..row("a", 1, true) });
+    let log = book.close(Format::ClaudeStream);
+    assert_eq!(log.turns[0].record.model.as_deref(), Some("evil\u{FFFD}[31m\u{FFFD}x"));
 }

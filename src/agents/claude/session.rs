@@ -13,7 +13,7 @@
 
 use super::super::book::{Book, Extent, Key, Row, Total};
 use super::super::counter::Fall;
-use super::super::loose::{Flag, Held, Parsed, Price, Text, Time, object, parse};
+use super::super::loose::{Count, Flag, Held, Parsed, Price, Text, Time, object, parse};
 use super::super::{Format, Log};
 use super::{Message, SYNTHETIC, Usage};
 use crate::engine::Timestamp;
@@ -118,6 +118,7 @@ impl Reader {
                 time: line.time.0,
                 output: Vec::new(),
                 main_only: false,
+                stretch: Count::Absent,
                 extent: Extent::Running(Fall::Restart),
                 cost: line.cost,
                 ok: None,
@@ -139,14 +140,10 @@ impl Reader {
             return;
         }
         let named = message.id.get().or(line.request.get()).or(line.uuid.get());
-        let Some(id) = named else {
-            self.book.health.unreadable += 1;
-            return;
-        };
         let asked = self.asked.take();
         let usage = message.usage.0.as_ref().map(Usage::counts).unwrap_or_default();
         self.book.row(&Row {
-            key: Key::Message(id),
+            key: named.map_or(Key::Own, Key::Message),
             session: line.session.get(),
             start: self.sent[side],
             end: line.time.0,

@@ -119,11 +119,8 @@ impl Reader {
             }
             return;
         }
-        let Some(id) = message.id.get().or(line.request.get()).or(line.uuid.get()) else {
-            self.book.health.unreadable += 1;
-            return;
-        };
-        self.row(line, id, &message, message.stop.get().is_some());
+        let key = message.id.get().or(line.request.get()).or(line.uuid.get()).map_or(Key::Own, Key::Message);
+        self.row(line, key, &message, message.stop.get().is_some());
     }
 
     fn event(&mut self, line: &Line<'_>) {
@@ -133,7 +130,7 @@ impl Reader {
                 let message = event.message.or_empty();
                 if let Some(id) = message.id.get() {
                     self.open = Some(id.to_owned());
-                    self.row(line, id, &message, false);
+                    self.row(line, Key::Message(id), &message, false);
                 }
             }
             "message_delta" => {
@@ -144,15 +141,15 @@ impl Reader {
                 };
                 let done = event.delta.0.as_ref().is_some_and(|delta| delta.stop.get().is_some());
                 let message = Message { usage: event.usage, ..Message::default() };
-                self.row(line, id, &message, done);
+                self.row(line, Key::Message(id), &message, done);
             }
             _ => {}
         }
     }
 
-    fn row(&mut self, line: &Line<'_>, id: &str, message: &Message<'_>, last: bool) {
+    fn row(&mut self, line: &Line<'_>, key: Key<'_>, message: &Message<'_>, last: bool) {
         self.book.row(&Row {
-            key: Key::Message(id),
+            key,
             session: line.session.get(),
             start: self.sent,
             end: line.time.0,
@@ -180,6 +177,7 @@ impl Reader {
             time: line.time.0,
             output: if main_only { vec![(None, main)] } else { by_model },
             main_only,
+            stretch: main,
             extent: if main_only { Extent::Stretch } else { Extent::Running(Fall::Restart) },
             cost: line.cost,
             ok: line.is_error.0.map(|failed| !failed && line.subtype.get().is_none_or(|word| word == "success")),

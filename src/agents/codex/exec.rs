@@ -9,7 +9,7 @@
 
 use super::super::book::{Book, Extent, Key, Total};
 use super::super::counter::Fall;
-use super::super::loose::{Held, Parsed, Price, Text, object, parse};
+use super::super::loose::{Count, Held, Parsed, Price, Text, object, parse};
 use super::super::{Format, Log};
 use super::Usage;
 
@@ -73,6 +73,7 @@ impl Reader {
             time: None,
             output: usage.map(|usage| (None, usage.output)).into_iter().collect(),
             main_only: false,
+            stretch: Count::Absent,
             extent: Extent::Running(Fall::Rebase),
             cost: Price::Absent,
             ok: Some(ok),

@@ -12,7 +12,7 @@
 //! Source: public rollouts of 0.140 to 0.142, runs of 0.171.0 against a scripted server, ccusage 897, 1288, 1370, 1371.
 
 use super::super::book::{Book, Key, Row};
-use super::super::loose::{Held, Parsed, Present, Text, Time, object, parse};
+use super::super::loose::{Count, Held, Parsed, Present, Text, Time, object, parse};
 use super::super::{Format, Log};
 use super::Usage;
 use crate::engine::Timestamp;
@@ -63,6 +63,21 @@ object! {
         kind: Text<'a> = "type",
         time: Time = "timestamp",
         payload: Held<Payload<'a>> = "payload",
+    }
+}
+
+/// By how much totals grew, for versions that state nothing else. A total that fell was lowered, and grew by nothing.
+fn grown<'a>(total: &Usage<'a>, [input, cached, output, reasoning, _]: [u64; 5]) -> Usage<'a> {
+    let less = |count: Count, before: u64| match count {
+        Count::Of(count) => Count::Of(count.saturating_sub(before)),
+        Count::Absent | Count::Bad => count,
+    };
+    Usage {
+        input: less(total.input, input),
+        cached: less(total.cached, cached),
+        output: less(total.output, output),
+        reasoning: less(total.reasoning, reasoning),
+        ..Usage::default()
     }
 }
 
@@ -180,8 +195,8 @@ impl Reader {
             return;
         }
         self.book.health.falls += u64::from(self.totals.is_some_and(|before| totals[2] < before[2]));
-        self.totals = Some(totals);
-        let last = info.last.clone().or_empty();
+        let before = self.totals.replace(totals).unwrap_or_default();
+        let last = info.last.0.clone().unwrap_or_else(|| grown(total, before));
         self.call(Key::Totals(totals), &last, time);
     }
 
@@ -275,12 +290,12 @@ mod tests {
     fn counts_that_are_no_counts_leave_an_unknown_call() {
         let log = read(&[
             counted(1, 5, &json!({"output_tokens": "5"})),
-            counted(2, 9, &Value::Null),
+            counted(2, 9, &json!({"output_tokens": [4]})),
             counted(3, 12, &json!({"output_tokens": -3.5})),
             line(4, "event_msg", &json!({"type": "token_count", "info": {"total_token_usage": 7}})),
         ]);
         assert!(log.turns.iter().all(|turn| turn.record.grade == Grade::Unknown && turn.record.output == Tokens::ZERO));
-        assert_eq!((log.turns.len(), log.health.placeholders, log.health.bad_numbers), (3, 3, 2));
+        assert_eq!((log.turns.len(), log.health.placeholders, log.health.bad_numbers), (3, 3, 3));
         assert_eq!(second(log.turns[0].record.end), 1);
     }
 

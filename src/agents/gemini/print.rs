@@ -134,6 +134,7 @@ impl Reader {
             time,
             output: sums.iter().map(|(model, output)| (Some(model.as_str()), *output)).collect(),
             main_only: false,
+            stretch: Count::Absent,
             extent: Extent::Stretch,
             cost: Price::Absent,
             ok: Some(ok),

@@ -27,7 +27,7 @@ pub struct Joined {
     pub files: Vec<usize>,
     /// How many sessions they belong to.
     pub sessions: u64,
-    /// What was stated in sum, and how much of it call by call: of the logs as they are, copies included.
+    /// What was stated in sum, each statement once, and how much of it the calls of all logs tell.
     pub stated: Option<Coverage>,
     /// Results of whole runs, each once.
     pub results: u64,
@@ -58,9 +58,6 @@ pub fn join(logs: &[Log]) -> Joined {
     let mut histories: BTreeMap<&Session, BTreeSet<&TurnKey>> = BTreeMap::new();
     for log in logs {
         joined.health.absorb(&log.health);
-        if let Some(stated) = log.stated {
-            joined.stated = Some(joined.stated.unwrap_or_default().plus(stated));
-        }
         for turn in &log.turns {
             histories.entry(&turn.record.session).or_default().insert(&turn.key);
         }
@@ -83,12 +80,11 @@ pub fn join(logs: &[Log]) -> Joined {
         best.places.extend(same.iter().map(|copy| ((copy.file, copy.place), best.records.len())));
         best.records.push(Placed { file: same[0].file, place: same[0].place, key: &same[0].turn.key, record });
     }
-    joined.health.duplicates += sums::settle_all(logs, &families, &mut best);
+    let settled = sums::settle_all(logs, &families, &mut best);
+    joined.health.duplicates += settled.copies;
+    joined.stated = settled.stated;
     order(best.records, &mut joined);
-    (joined.results, joined.cost) = closings(logs);
-    if joined.cost.is_none() {
-        joined.cost = joined.turns.iter().filter_map(|turn| turn.cost).reduce(MicroUsd::plus);
-    }
+    (joined.results, joined.cost) = closings(logs, &joined.turns);
     joined
 }
 
@@ -203,23 +199,27 @@ fn order(mut records: Vec<Placed<'_>>, joined: &mut Joined) {
     }
 }
 
-/// Results of whole runs, and what they cost: each statement once, by its id.
+/// Results of whole runs, and what they and the turns cost: each statement once, by its id, else by its place among those of its session.
 ///
-/// A session's own note of its cost and the results of its runs tell the same money: the larger stands.
-fn closings(logs: &[Log]) -> (u64, Option<MicroUsd>) {
-    let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
+/// A session's own note of its cost, the results of its runs and the prices of its turns tell the same money: the largest of the three stands.
+fn closings(logs: &[Log], turns: &[TurnRecord]) -> (u64, Option<MicroUsd>) {
+    let mut seen = BTreeSet::new();
     let mut results = 0;
-    let mut costs: BTreeMap<&Session, [MicroUsd; 2]> = BTreeMap::new();
-    for log in logs {
-        results += log.results;
-        for closing in &log.closings {
+    let mut costs: BTreeMap<&Session, [MicroUsd; 3]> = BTreeMap::new();
+    for (file, log) in logs.iter().enumerate() {
+        for (nth, closing) in log.closings.iter().enumerate() {
             let note = log.format == Format::ClaudeSession;
-            if !note && closing.id.as_ref().is_some_and(|id| !seen.insert(id)) {
-                results -= 1;
+            let known = match (&closing.id, &closing.session) {
+                (Some(id), _) => (Some(id), None, 0, None),
+                (None, Some(session)) => (None, Some(session), nth, closing.output),
+                (None, None) => (None, None, file, closing.output),
+            };
+            if !note && !seen.insert((known, log.format)) {
                 continue;
             }
+            results += u64::from(closing.result);
             let Some(cost) = closing.cost else { continue };
-            let [noted, paid] = costs.entry(&closing.session).or_default();
+            let [noted, paid, _] = costs.entry(&closing.session).or_default();
             if note {
                 *noted = (*noted).max(cost);
             } else {
@@ -227,13 +227,19 @@ fn closings(logs: &[Log]) -> (u64, Option<MicroUsd>) {
             }
         }
     }
-    (results, costs.into_values().map(|[noted, paid]| noted.max(paid)).reduce(MicroUsd::plus))
+    for turn in turns {
+        let Some(cost) = turn.cost else { continue };
+        let [_, _, priced] = costs.entry(&turn.session).or_default();
+        *priced = priced.plus(cost);
+    }
+    (results, costs.into_values().filter_map(|ways| ways.into_iter().max()).reduce(MicroUsd::plus))
 }
 
 /// The name of the family of each session that has relatives: its first member.
 fn families(logs: &[Log]) -> Families {
     let mut groups: Vec<BTreeSet<Arc<str>>> = Vec::new();
-    for log in logs {
+    // only a rollout names other sessions because it descends from them
+    for log in logs.iter().filter(|log| log.format == Format::CodexRollout) {
         let mut family = log.lineage.clone();
         groups.retain(|group| {
             let apart = group.is_disjoint(&family);
@@ -268,7 +274,7 @@ mod tests {
 
     fn log(lineage: &[&str], forked: bool, turns: Vec<LogTurn>) -> Log {
         let lineage = lineage.iter().map(|&name| name.into()).collect();
-        Log { lineage, forked, turns, ..Log::new(Format::ClaudeSession) }
+        Log { lineage, forked, turns, ..Log::new(Format::CodexRollout) }
     }
 
     fn message(session: &str, id: &str, end: u64, output: Option<u64>) -> LogTurn {

@@ -60,6 +60,18 @@ impl Scale {
     }
 }
 
+/// Puts units that are alone in their strata into one: a unit alone is drawn every time, as if it could be no other.
+fn together(places: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let (alone, mut many): (Vec<_>, Vec<_>) = places.into_iter().partition(|stratum| stratum.len() == 1);
+    let mut alone: Vec<usize> = alone.into_iter().flatten().collect();
+    match &mut many[..] {
+        [first, ..] if alone.len() == 1 => first.append(&mut alone),
+        _ if alone.is_empty() => {}
+        _ => many.push(alone),
+    }
+    many
+}
+
 /// Which units are drawn together: the stratum of each unit. Each stratum keeps its size in every draw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strata {
@@ -87,6 +99,7 @@ impl Strata {
             places[stratum].push(unit);
         }
         places.retain(|stratum| !stratum.is_empty());
+        let places = together(places);
         let size = |unit: usize| sizes.get(unit).copied().unwrap_or(0.0);
         let worth = |stratum: &Vec<usize>| {
             let (sum, squares) = stratum

@@ -269,7 +269,9 @@ fn group(effort: &str, rung: usize, sample: &Sample, agents: &[&Scenario], setti
     let standings = standings(&weighed.figures);
     let apart = |statistic| weighed.figures.iter().any(|figure| figure.statistic == statistic && figure.apart());
     let failed = standings.iter().any(|(_, standing)| *standing == compare::Standing::Fails);
-    let verdict = if real.len() < SESSIONS_FLOOR || agents.is_empty() {
+    // of several fits, one that had nothing to fit this rung to says nothing of how well it is fitted
+    let unfitted = agents.len() > 1 && sample.stretches.iter().any(|(_, agent)| guess(*agent));
+    let verdict = if real.len() < SESSIONS_FLOOR || agents.is_empty() || unfitted {
         Verdict::TooLittleData
     } else if failed || apart(Statistic::WindowCv) {
         Verdict::Fail

@@ -111,7 +111,7 @@ pub(super) fn of(sheet: &Sheet) -> String {
     }
     table.add_row(total);
     let how = match sheet.dedup {
-        Dedup::All => "each turn once, in the file with its best copy",
+        Dedup::All => "each turn once, in the file with its best copy; USD as each file states it",
         Dedup::PerFile => "each file alone; the total counts each turn once",
     };
     format!("output tokens by file ({how})\n\n{}\n{}\n{}", lines(&table), models(&sheet.ledger.total), notes(sheet))
