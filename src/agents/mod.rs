@@ -11,8 +11,8 @@
 //! | [`detect`] | which program wrote this |
 //! | [`loose`], [`time`] | JSON and moments, taken where they are plausible |
 //! | [`claude`], [`codex`], [`pi`], [`opencode`], [`copilot`], [`gemini`], [`own`] | what each program's lines say |
-//! | [`book`], [`counter`] | each call once, its grade, totals settled: one place for all formats |
-//! | [`mod@join`] | several logs, each call once |
+//! | [`book`], [`counter`] | each call of a file once, its grade, what is stated in sum: one place for all formats |
+//! | [`mod@join`] | several logs, each call once, and sums laid onto the calls they count |
 //! | [`ledger`] | what they add up to |
 //! | [`health`] | what was odd, counted |
 //!

@@ -242,7 +242,7 @@ pub enum LedgerFormat {
 #[derive(Debug, Args)]
 #[command(after_help = CALIBRATE)]
 pub struct Calibrate {
-    /// Session logs, or folders that are searched for *.jsonl; what they are is found out from their content
+    /// Session logs, or folders that are searched for *.jsonl and *.json; what they are is found out from their content
     #[arg(value_name = "LOGS", required = true)]
     pub logs: Vec<PathBuf>,
     /// The scenario file to write; `-` writes it to stdout, and the table to stderr. Without it there is a survey and no
@@ -289,7 +289,7 @@ pub struct Validate {
     /// The scenario file of the fitted agent
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// Session logs that the agent was not fitted on, or folders that are searched for *.jsonl
+    /// Session logs that the agent was not fitted on, or folders that are searched for *.jsonl and *.json
     #[arg(value_name = "LOGS", required = true)]
     pub logs: Vec<PathBuf>,
     /// The window whose mean is compared: 300, 300s, 5m, 1h
@@ -335,7 +335,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = REPLAY)]
 pub struct Replay {
-    /// Session logs of agents, traces of runs, or folders that are searched for *.jsonl
+    /// Session logs of agents, traces of runs, or folders that are searched for *.jsonl and *.json
     #[arg(value_name = "LOG|RUN", required = true)]
     pub files: Vec<PathBuf>,
     /// Settings, as a flyball.toml [default: a run's own; the original's for logs]
@@ -416,11 +416,11 @@ Examples:
 /// What a sweep prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people, with the recommended cells
+    /// For people
     Table,
-    /// One object with every cell and every figure
+    /// One object with every figure
     Json,
-    /// A row a cell
+    /// A row a cell, an effort or a round
     Csv,
 }
 

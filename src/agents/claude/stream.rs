@@ -164,8 +164,10 @@ impl Reader {
     fn result(&mut self, line: &Line<'_>) {
         let failed = line.is_error.is_set();
         if failed {
-            let kind = line.ended.get().filter(|&ended| ended != "completed");
-            self.book.health.error(kind.unwrap_or_else(|| line.subtype.word()));
+            // a failed run may call itself a success, and completed
+            let kinds = [line.ended.get(), line.subtype.get()];
+            let kind = kinds.into_iter().flatten().find(|word| !["completed", "success"].contains(word));
+            self.book.health.error(kind.unwrap_or("error"));
         }
         let main = line.usage.0.as_ref().map_or(Count::Absent, |usage| usage.output);
         let by_model: Vec<_> =

@@ -88,7 +88,7 @@ fn notes(sheet: &Sheet) -> String {
         ));
     }
     if total.estimated_turns > 0 {
-        notes.push(format!("{} turns have a share of a total, right in sum only", total.estimated_turns));
+        notes.push(format!("turns that have a share of a total, right in sum only: {}", total.estimated_turns));
     }
     if !total.health.error_kinds.is_empty() {
         let kinds: Vec<String> =
