@@ -6,7 +6,7 @@
 //! borrowed from the line, and what nobody asks for is skipped without being built: reading a log
 //! costs little more than finding its ends.
 //!
-//! [`object!`](crate::agents::loose::object) declares the shape of an object; [`parse`] reads a line into one. JSON knows no `NaN`; some writers do, and
+//! `object!` declares the shape of an object; [`parse`] reads a line into one. JSON knows no `NaN`; some writers do, and
 //! such a line is read as if it said `null`, and counted.
 //!
 //! It knows no program's format.

@@ -6,7 +6,7 @@
 //! did not fork and has the longest history, so that a history stays in one piece; among copies of that session the best
 //! count stands: known before estimated before unknown, then the larger; what it lacks (effort, start, model) the others lend. The order in which logs are given makes no difference.
 //!
-//! Then what logs state in sum is settled ([`sums`]).
+//! Then what logs state in sum is laid onto the calls that it counts, when the best copy of each is known.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
