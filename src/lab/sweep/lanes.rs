@@ -15,8 +15,8 @@ use crate::engine::{
 };
 use crate::lab::runlog::{RunLog, Seen};
 
-/// Cells that are governed side by side: enough to keep a processor busy, few enough for its nearest memory.
-pub const LANES: usize = 8;
+/// Cells that are governed side by side: enough to keep a processor busy, few enough for its nearest memory; ten, as lists of settings often are.
+pub const LANES: usize = 10;
 
 /// How a cell is governed, whatever its law.
 #[derive(Clone, Copy, Debug)]
