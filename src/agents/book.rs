@@ -50,13 +50,14 @@ impl Usage {
 }
 
 /// By what a row's call is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Key<'a> {
     /// A message id; rows of one id are one call.
     Message(&'a str),
     /// Running totals after the call.
     Totals([u64; 5]),
     /// Nothing: the row is a call.
+    #[default]
     Own,
 }
 
@@ -84,16 +85,17 @@ pub struct Row<'a> {
 }
 
 /// How a closing statement counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
     /// Since the statement before.
+    #[default]
     Stretch,
     /// Since the process, thread or session began; what a lower figure means.
     Running(Fall),
 }
 
-/// A closing statement.
-#[derive(Clone, Debug)]
+/// A closing statement; by default one that states nothing.
+#[derive(Clone, Debug, Default)]
 pub struct Total<'a> {
     /// The statement's own id.
     pub id: Option<&'a str>,

@@ -18,7 +18,7 @@
 
 use super::book::{Book, Extent, Key, Row, Total, Usage as Counts};
 use super::counter::Fall;
-use super::loose::{Count, Held, Named, Parsed, Price, Text, Time, object, parse};
+use super::loose::{Count, Held, Named, Price, Text, Time, object, read_line};
 use super::{Format, Log};
 use crate::engine::{Millis, Timestamp};
 
@@ -112,24 +112,13 @@ pub struct Reader {
     recorded: bool,
     /// A try failed, and nothing came since.
     failed: bool,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -224,13 +213,8 @@ impl Reader {
             session: session.as_deref(),
             time: line.time.0,
             output: output.collect(),
-            main_only: false,
-            stretch: Count::Absent,
             extent: Extent::Running(Fall::Restart),
-            cost: Price::Absent,
-            ok: None,
-            result: false,
-            key: Key::Own,
+            ..Total::default()
         });
     }
 
@@ -239,18 +223,12 @@ impl Reader {
         self.book.belong_to(line.session.get());
         let session = self.session.clone();
         self.book.total(&Total {
-            id: None,
             session: session.as_deref(),
             time: line.time.0,
-            output: Vec::new(),
-            main_only: false,
-            stretch: Count::Absent,
-            extent: Extent::Stretch,
-            cost: Price::Absent,
             // the program exits with 0 after a signal and a refusal too
             ok: line.exit.get().filter(|&code| code != 0).map(|_| false),
             result: true,
-            key: Key::Own,
+            ..Total::default()
         });
     }
 

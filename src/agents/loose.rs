@@ -57,6 +57,23 @@ macro_rules! object {
 }
 pub(crate) use object;
 
+/// Reads one line into a shape and hands it on; says whether it could be read. Numbers that JSON does not have are counted as refused.
+macro_rules! read_line {
+    ($shape:ty, $text:expr, $health:expr, |$line:ident| $take:expr) => {{
+        // allocates only where a line holds what JSON does not have
+        let mut patched = String::new();
+        match crate::agents::loose::parse::<$shape>($text, &mut patched) {
+            crate::agents::loose::Parsed::Object($line, refused) => {
+                $health.bad_numbers += refused;
+                $take;
+                true
+            }
+            crate::agents::loose::Parsed::Unreadable => false,
+        }
+    }};
+}
+pub(crate) use read_line;
+
 /// A line read into a shape.
 #[derive(Clone, Debug)]
 pub enum Parsed<T> {

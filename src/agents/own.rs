@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::log::{Closing, Coverage, Log, LogTurn, TurnKey};
-use super::loose::{Count, Flag, List, MAX_PER_CALL, MAX_TOTAL, Parsed, Text, object, parse};
+use super::loose::{Count, Flag, List, MAX_PER_CALL, MAX_TOTAL, Text, object, read_line};
 use super::{Format, Health};
 use crate::engine::settlement::{Part, settle};
 use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
@@ -86,7 +86,6 @@ pub struct Reader {
     rounds: Vec<u64>,
     places: BTreeMap<Arc<str>, usize>,
     settled: BTreeSet<u64>,
-    patched: String,
 }
 
 impl Default for Reader {
@@ -99,7 +98,6 @@ impl Default for Reader {
             rounds: Vec::new(),
             places: BTreeMap::new(),
             settled: BTreeSet::new(),
-            patched: String::new(),
         }
     }
 }
@@ -107,21 +105,13 @@ impl Default for Reader {
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, text: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(text, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.log.health.bad_numbers += refused;
-                if line.format.get().is_some() {
-                    self.header(&line, text);
-                } else {
-                    self.take(&line);
-                }
-                true
+        read_line!(Line<'_>, text, self.log.health, |line| {
+            if line.format.get().is_some() {
+                self.header(&line, text);
+            } else {
+                self.take(&line);
             }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        })
     }
 
     fn health(&mut self) -> &mut Health {

@@ -22,8 +22,8 @@
 //! Source: public logs of November 2025, runs of 1.6.0 against a scripted server, and the program's own tracker
 //! (earendil-works/pi 6445).
 
-use super::book::{Book, Extent, Key, Row, Total, Usage as Counts};
-use super::loose::{Count, Flag, Held, List, Parsed, Price, Text, Time, object, parse};
+use super::book::{Book, Key, Row, Total, Usage as Counts};
+use super::loose::{Count, Flag, Held, List, Price, Text, Time, object, read_line};
 use super::{Format, Log};
 use crate::engine::{Millis, Timestamp};
 
@@ -129,24 +129,13 @@ pub struct Reader {
     begun: Option<Begun>,
     /// The last call of the run, and whether it went well.
     last: Option<(Option<String>, bool)>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -262,15 +251,9 @@ impl Reader {
         self.book.total(&Total {
             id: id.as_deref(),
             session: session.as_deref(),
-            time: None,
-            output: Vec::new(),
-            main_only: false,
-            stretch: Count::Absent,
-            extent: Extent::Stretch,
-            cost: Price::Absent,
             ok: Some(ok),
             result: true,
-            key: Key::Own,
+            ..Total::default()
         });
     }
 

@@ -9,19 +9,7 @@ fn row(id: &str, output: u64, last: bool) -> Row<'_> {
 }
 
 fn total(output: Vec<(Option<&str>, Count)>, extent: Extent) -> Total<'_> {
-    Total {
-        id: None,
-        session: Some("s"),
-        time: None,
-        output,
-        main_only: false,
-        stretch: Count::Absent,
-        extent,
-        cost: Price::Absent,
-        ok: Some(true),
-        result: true,
-        key: Key::Own,
-    }
+    Total { session: Some("s"), output, extent, ok: Some(true), result: true, ..Total::default() }
 }
 
 /// The records of the log once its sums are laid.

@@ -13,7 +13,7 @@
 
 use super::super::book::{Book, Extent, Key, Row, Total};
 use super::super::counter::Fall;
-use super::super::loose::{Count, Flag, Held, Parsed, Price, Text, Time, object, parse};
+use super::super::loose::{Flag, Held, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::{Message, SYNTHETIC, Usage};
 use crate::engine::Timestamp;
@@ -75,24 +75,13 @@ pub struct Reader {
     sent: [Option<Timestamp>; 2],
     /// The effort of the last request that said so.
     asked: Option<String>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -116,14 +105,9 @@ impl Reader {
                 id: line.session.get(),
                 session: line.session.get(),
                 time: line.time.0,
-                output: Vec::new(),
-                main_only: false,
-                stretch: Count::Absent,
                 extent: Extent::Running(Fall::Restart),
                 cost: line.cost,
-                ok: None,
-                result: false,
-                key: Key::Own,
+                ..Total::default()
             }),
             quiet if QUIET.contains(&quiet) => {}
             other => self.book.health.unknown(other),

@@ -12,7 +12,7 @@
 
 use super::super::book::{Book, Extent, Key, Row, Total};
 use super::super::counter::Fall;
-use super::super::loose::{Count, Flag, Held, Named, Parsed, Price, Text, Time, object, parse};
+use super::super::loose::{Count, Flag, Held, Named, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::{Message, SYNTHETIC, Usage};
 use crate::engine::Timestamp;
@@ -62,24 +62,13 @@ pub struct Reader {
     sent: Option<Timestamp>,
     /// The message that partial events speak of where they do not name it.
     open: Option<String>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -184,7 +173,7 @@ impl Reader {
             cost: line.cost,
             ok: line.is_error.0.map(|failed| !failed && line.subtype.get().is_none_or(|word| word == "success")),
             result: true,
-            key: Key::Own,
+            ..Total::default()
         });
     }
 

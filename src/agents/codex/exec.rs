@@ -9,7 +9,7 @@
 
 use super::super::book::{Book, Extent, Key, Total};
 use super::super::counter::Fall;
-use super::super::loose::{Count, Held, Parsed, Price, Text, object, parse};
+use super::super::loose::{Held, Text, object, read_line};
 use super::super::{Format, Log};
 use super::Usage;
 
@@ -28,24 +28,13 @@ object! {
 #[derive(Debug, Default)]
 pub struct Reader {
     thread: Option<String>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -68,17 +57,13 @@ impl Reader {
     fn ended(&mut self, usage: Option<&Usage<'_>>, ok: bool) {
         let thread = self.thread.clone();
         self.book.total(&Total {
-            id: None,
             session: thread.as_deref(),
-            time: None,
             output: usage.map(|usage| (None, usage.output)).into_iter().collect(),
-            main_only: false,
-            stretch: Count::Absent,
             extent: Extent::Running(Fall::Rebase),
-            cost: Price::Absent,
             ok: Some(ok),
             result: true,
             key: usage.map_or(Key::Own, |usage| Key::Totals(usage.totals())),
+            ..Total::default()
         });
     }
 

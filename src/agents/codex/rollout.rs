@@ -12,7 +12,7 @@
 //! Source: public rollouts of 0.140 to 0.142, runs of 0.171.0 against a scripted server, ccusage 897, 1288, 1370, 1371.
 
 use super::super::book::{Book, Key, Row};
-use super::super::loose::{Count, Held, Parsed, Present, Text, Time, object, parse};
+use super::super::loose::{Count, Held, Present, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::Usage;
 use crate::engine::Timestamp;
@@ -94,24 +94,13 @@ pub struct Reader {
     sent: Option<Timestamp>,
     /// The answer in the making: when its request was sent, and its last item.
     answer: Option<(Option<Timestamp>, Option<Timestamp>)>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(line))
     }
 
     fn take(&mut self, line: Line<'_>) {

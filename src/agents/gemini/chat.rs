@@ -8,7 +8,7 @@
 //! Source: runs of 0.61.0 against a scripted server.
 
 use super::super::book::{Book, Key, Row, Usage as Counts};
-use super::super::loose::{Count, Held, List, Parsed, Price, Text, Time, object, parse};
+use super::super::loose::{Count, Held, List, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use crate::engine::Timestamp;
 
@@ -70,24 +70,13 @@ impl Tokens<'_> {
 pub struct Reader {
     session: Option<String>,
     sent: Option<Timestamp>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line or piece; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(line))
     }
 
     fn take(&mut self, line: Line<'_>) {

@@ -6,8 +6,8 @@
 //!
 //! Source: runs of 0.61.0 against a scripted server.
 
-use super::super::book::{Book, Extent, Key, Total};
-use super::super::loose::{Count, Held, Named, Parsed, Price, Text, Time, object, parse};
+use super::super::book::{Book, Total};
+use super::super::loose::{Count, Held, Named, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use crate::engine::Timestamp;
 
@@ -71,24 +71,13 @@ struct Document {
 pub struct Reader {
     session: Option<String>,
     document: Option<Document>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line or piece; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -129,17 +118,12 @@ impl Reader {
     fn total(&mut self, sums: &[(String, Count)], time: Option<Timestamp>, ok: bool) {
         let session = self.session.clone();
         self.book.total(&Total {
-            id: None,
             session: session.as_deref(),
             time,
             output: sums.iter().map(|(model, output)| (Some(model.as_str()), *output)).collect(),
-            main_only: false,
-            stretch: Count::Absent,
-            extent: Extent::Stretch,
-            cost: Price::Absent,
             ok: Some(ok),
             result: true,
-            key: Key::Own,
+            ..Total::default()
         });
     }
 

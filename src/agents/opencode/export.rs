@@ -10,7 +10,7 @@
 //! Source: public exports of 1.2.20 to 1.2.26, the program's own database of 1.18.33 against a scripted server.
 
 use super::super::book::{Book, Key, Row};
-use super::super::loose::{Held, List, Parsed, Price, Text, Time, object, parse};
+use super::super::loose::{Held, List, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::{Error, State, Tokens, id, version_beside};
 
@@ -53,27 +53,18 @@ pub struct Reader {
     session: Option<String>,
     /// Reasoning is counted beside the output, as far as the version or a message told.
     beside: Option<bool>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes the document or a piece of it; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Document<'_>>(line, &mut patched) {
-            Parsed::Object(document, refused) => {
-                self.book.health.bad_numbers += refused;
-                if let Some(info) = &document.info.0 {
-                    self.header(info);
-                }
-                document.messages.0.iter().for_each(|message| self.message(message));
-                true
+        read_line!(Document<'_>, line, self.book.health, |document| {
+            if let Some(info) = &document.info.0 {
+                self.header(info);
             }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+            document.messages.0.iter().for_each(|message| self.message(message));
+        })
     }
 
     fn header(&mut self, info: &Info<'_>) {

@@ -9,7 +9,7 @@
 //! Source: runs of 1.18.33 against a scripted server.
 
 use super::super::book::{Book, Key, Row, Usage};
-use super::super::loose::{Held, Parsed, Price, Text, Time, object, parse};
+use super::super::loose::{Held, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::{Error, State, Tokens, id};
 use crate::engine::Timestamp;
@@ -42,24 +42,13 @@ pub struct Reader {
     began: Option<Timestamp>,
     /// Reasoning is counted beside the output, as far as a step told.
     beside: Option<bool>,
-    patched: String,
     book: Book,
 }
 
 impl Reader {
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
-        let mut patched = core::mem::take(&mut self.patched);
-        let read = match parse::<Line<'_>>(line, &mut patched) {
-            Parsed::Object(line, refused) => {
-                self.book.health.bad_numbers += refused;
-                self.take(&line);
-                true
-            }
-            Parsed::Unreadable => false,
-        };
-        self.patched = patched;
-        read
+        read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
     }
 
     fn take(&mut self, line: &Line<'_>) {
