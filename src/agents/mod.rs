@@ -22,6 +22,7 @@
 //! It follows no file and no pipe, and it does not read the logs of other programs: those are recognised and named
 //! ([`detect::Seen::Other`]).
 
+pub mod adapter;
 pub mod book;
 pub mod claude;
 pub mod codex;
@@ -34,6 +35,7 @@ pub mod health;
 pub mod join;
 pub mod ledger;
 pub mod lines;
+pub mod live;
 pub mod log;
 pub mod loose;
 pub mod opencode;
