@@ -1,0 +1,32 @@
+//! The real loop: processes, files and signals around the engine's machine.
+//!
+//! It is not a second loop. [`host`] carries out the machine's orders and tells it what happened; when to move, rest or
+//! stop is decided in the engine, as in the simulator. It knows neither the lab nor the command line, prints nothing, and makes no
+//! rule about what a log means: that is [`agents`](crate::agents).
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`host`] | orders out, facts in |
+//! | [`os`] | every effect, behind one trait |
+//! | [`system`] | the effects for real |
+//! | [`gate`] | the process that waits until it is written down, and then becomes the agent |
+//! | [`agent`] | each round's command line |
+//! | [`journal`], [`record`] | what a run leaves on disk, and what is made of it after a crash |
+//! | [`folder`] | where records lie: the project's `.flyball`, its lock, its runs |
+//!
+//! Units: milliseconds of the run's clock, which goes on from one process of a run to the next and does not count sleep.
+
+pub mod agent;
+pub mod folder;
+pub mod gate;
+pub mod host;
+pub mod journal;
+pub mod os;
+pub mod record;
+pub mod system;
+
+pub use agent::{Agent, Agents};
+pub use host::{Clocks, Ended, Host, HostError, NoView, Stamps, Told, View};
+pub use journal::Journal;
+pub use os::Os;
+pub use record::{RecordError, Recovered, State, recover};
