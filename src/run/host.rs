@@ -18,7 +18,7 @@ use super::record::round_folder;
 use crate::agents::adapter::Stop;
 use crate::agents::live::{Closed, Landed, Live, ProcessEnd};
 use crate::engine::{
-    AnyLaw, Checkpoint, Control, Effort, Grade, Input, Machine, Millis, Output, RoundExit, Spent, StopRequest, Timestamp,
+    AnyLaw, Checkpoint, Control, Effort, Grade, Input, Machine, MicroUsd, Millis, Output, RoundExit, Spent, StopRequest, Timestamp,
     Tokens, TurnRecord, Urgency, Verdict, Waiting,
 };
 use crate::trace::Record;
@@ -140,6 +140,8 @@ struct Round {
     result: Option<Timestamp>,
     ended_after_result: Option<Timestamp>,
     confirmed: Option<Arc<str>>,
+    ignored: bool,
+    cost: MicroUsd,
     exit: Option<(End, Timestamp)>,
     closed: bool,
     swept: bool,
@@ -437,7 +439,17 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
                 }
             }
             Landed::Effort { confirmed } => round.confirmed = Some(confirmed),
-            Landed::Limit { until_unix_ms: _, text } => return self.note(&text),
+            Landed::Limit { until_unix_ms, text } => {
+                self.note(&text)?;
+                if let Some(until) = until_unix_ms {
+                    let left = Millis::new(until.saturating_sub(self.os.unix_ms()));
+                    return self.tell(Input::LimitUntil { until: self.os.now().after(left) });
+                }
+            }
+            Landed::Ignored { why } => {
+                round.ignored = true;
+                return self.note(&why);
+            }
             Landed::Note(text) => return self.note(&text),
             Landed::Result => round.result = round.result.or_else(|| Some(self.os.now())),
             Landed::Said(text) => self.view.said(&text),
@@ -464,6 +476,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         }
         if let Some(round) = &mut self.round {
             round.landed += u64::from(turn.counts_as_turn);
+            round.cost = round.cost.plus(turn.cost.unwrap_or_default());
             if round.cut && self.stamps == Stamps::Agent {
                 return Ok(());
             }
@@ -517,7 +530,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         let left = self.os.sweep();
         self.swept += left;
         let Some(round) = self.round.take() else { return Ok(()) };
-        let Round { number, effort, live, began, landed, before, cut, exit, confirmed, result, .. } = round;
+        let Round { number, effort, live, began, landed, before, cut, exit, confirmed, result, ignored, cost, ended_after_result, .. } = round;
         if left > 0 {
             self.note(&format!("round {number}: {left} processes that the agent left behind were ended"))?;
         }
@@ -526,19 +539,19 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
             Some(End::Signalled(signal)) => ProcessEnd::Signalled(signal),
             None => ProcessEnd::Signalled(9),
         };
-        let over = result.is_some() && round.ended_after_result.is_some();
+        let over = result.is_some() && ended_after_result.is_some();
         let closed = live.close(if over { ProcessEnd::Exited(0) } else { end }, cut);
         // the round is open until the machine is told of its end
         let deaf = cut && self.stamps == Stamps::Agent;
         let mut turns = landed;
         if !deaf {
-            turns += self.settle(number, &effort, &closed)?;
+            turns += self.settle(number, &effort, &closed, cost)?;
         }
         let exit = if cut { RoundExit::Cut } else { closed.exit };
         if exit == RoundExit::Done && turns == 0 {
             self.unmetered(number)?;
         }
-        self.confirm(number, &effort, confirmed.as_ref().or(closed.confirmed.as_ref()), &closed)?;
+        self.confirm(number, &effort, confirmed.as_ref().or(closed.confirmed.as_ref()), ignored, &closed)?;
         self.tell(Input::Ended { round: number, exit })?;
         let spent = self.machine.spent();
         let verdict = self.machine.verdict().copied().filter(|_| self.asked.is_none());
@@ -557,7 +570,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
     }
 
     /// What landed with the round's end, and what it came to; gives the turns that were told.
-    fn settle(&mut self, number: u64, effort: &Effort, closed: &Closed) -> Result<u64, HostError> {
+    fn settle(&mut self, number: u64, effort: &Effort, closed: &Closed, mut cost: MicroUsd) -> Result<u64, HostError> {
         let mut turns = 0;
         for late in &closed.late {
             let mut turn = late.clone();
@@ -568,10 +581,17 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
                 Stamps::Agent => self.os.believe(turn.end),
             }
             turns += u64::from(turn.counts_as_turn);
+            cost = cost.plus(turn.cost.unwrap_or_default());
             self.tell(Input::Turned { turn })?;
         }
         if let Some((total, known)) = &closed.total {
             self.tell(Input::Settled { round: number, total: *total, turns: known.clone() })?;
+        }
+        // what the program says that its run cost, where it is more than its turns said
+        let rest = closed.cost.unwrap_or_default().minus(cost);
+        if rest > MicroUsd::ZERO {
+            let none = TurnRecord::new(number, self.os.now(), Tokens::ZERO, "runner");
+            self.tell(Input::Turned { turn: TurnRecord { cost: Some(rest), counts_as_turn: false, ..none } })?;
         }
         for note in &closed.notes {
             self.note(note)?;
@@ -587,7 +607,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
     }
 
     /// Writes down what the agent was, and takes an effort that did not take hold off the ladder.
-    fn confirm(&mut self, round: u64, effort: &Effort, confirmed: Option<&Arc<str>>, closed: &Closed) -> Result<(), HostError> {
+    fn confirm(&mut self, round: u64, effort: &Effort, confirmed: Option<&Arc<str>>, ignored: bool, closed: &Closed) -> Result<(), HostError> {
         let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
         self.journal.write(
             self.os.now(),
@@ -600,10 +620,13 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
                 coverage_ppm: closed.coverage.ppm(),
             },
         )?;
-        let Some(got) = confirmed.filter(|got| &***got != effort.word()) else { return Ok(()) };
-        let (asked, got) = (effort.word(), Effort::new(got));
-        self.note(&format!("effort {asked} was asked for and {got} took hold: {asked} leaves the ladder"))?;
-        self.tell(Input::Refused { round, effort: effort.clone(), got: Some(got) })
+        let (asked, got) = (effort.word(), confirmed.filter(|got| &***got != effort.word()).map(|got| Effort::new(got)));
+        match &got {
+            Some(got) => self.note(&format!("effort {asked} was asked for and {got} took hold: {asked} leaves the ladder"))?,
+            None if ignored => self.note(&format!("effort {asked} was asked for and not taken: it leaves the ladder"))?,
+            None => return Ok(()),
+        }
+        self.tell(Input::Refused { round, effort: effort.clone(), got })
     }
 
     /// Tells people something, once.
@@ -633,6 +656,8 @@ impl Round {
             result: None,
             ended_after_result: None,
             confirmed: None,
+            ignored: false,
+            cost: MicroUsd::ZERO,
             exit: None,
             closed: false,
             swept: false,

@@ -89,6 +89,9 @@ pub trait Os {
     /// The moment.
     fn now(&self) -> Timestamp;
 
+    /// Milliseconds of Unix time, for what others state in it.
+    fn unix_ms(&self) -> u64;
+
     /// Takes this moment for the present, where the agent's own stamps are to be believed; never turns back.
     fn believe(&mut self, at: Timestamp);
 

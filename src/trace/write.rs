@@ -14,14 +14,6 @@ use crate::engine::{Event, Ladder, Timestamp, TraceSink};
 pub struct Writer<W> {
     out: W,
     ladder: Ladder,
-    /// The first fault since the start, once.
-    ///
-    /// # Errors
-    /// That fault.
-    pub fn fault(&mut self) -> io::Result<()> {
-        self.fault.take().map_or(Ok(()), Err)
-    }
-
     /// The hash of the last line, where lines are chained.
     last: Option<String>,
     fault: Option<io::Error>,
@@ -50,6 +42,14 @@ impl<W: Write> Writer<W> {
     /// The output, to take what has been written.
     pub const fn out(&mut self) -> &mut W {
         &mut self.out
+    }
+
+    /// The first fault since the start, once.
+    ///
+    /// # Errors
+    /// That fault.
+    pub fn fault(&mut self) -> io::Result<()> {
+        self.fault.take().map_or(Ok(()), Err)
     }
 
     /// The hash of the last line, where lines are chained.

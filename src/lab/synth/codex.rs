@@ -7,7 +7,8 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push};
+use super::line::{Call, digest, push};
+use crate::trace::iso;
 use crate::engine::{Timestamp, Tokens};
 
 const VERSION: &str = "0.140.0";

@@ -7,7 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push, uuid};
+use super::line::{Call, digest, push, uuid};
+use crate::trace::iso;
 use crate::engine::Timestamp;
 
 const VERSION: &str = "1.0.64";

@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push, uuid};
+use super::line::{Call, digest, push, uuid};
+use crate::trace::iso;
 use crate::engine::{Timestamp, Tokens};
 
 /// The session file.

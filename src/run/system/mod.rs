@@ -131,6 +131,10 @@ impl Os for System {
         self.clock.now(self.stamps)
     }
 
+    fn unix_ms(&self) -> u64 {
+        unix_ms()
+    }
+
     fn believe(&mut self, at: Timestamp) {
         self.clock.believe(at);
     }
@@ -220,6 +224,14 @@ impl Os for System {
         }
         self.queue.pop_front()
     }
+}
+
+/// Milliseconds of Unix time.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "names of runs and the limits of backends are in calendar time")]
+pub fn unix_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Says something on standard error, where nobody may be there to hear it.
