@@ -33,6 +33,7 @@ pub mod document;
 pub mod gemini;
 pub mod health;
 pub mod join;
+pub mod ladders;
 pub mod ledger;
 pub mod lines;
 pub mod live;

@@ -57,6 +57,8 @@ pub enum Command {
     Replay(Replay),
     /// Plan the shortest run that measures a ladder, and what it costs
     Pilot(Pilot),
+    /// Run the loop with an agent, governed, until a control stops it
+    Run(Box<crate::cli::cmd::run::args::Run>),
 }
 
 /// `sweep`.

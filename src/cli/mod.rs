@@ -9,6 +9,7 @@ pub mod error;
 pub mod exit;
 pub mod logs;
 pub mod output;
+pub mod settings;
 pub mod signal;
 
 use std::process::ExitCode;
@@ -21,6 +22,9 @@ use exit::Exit;
 /// Runs the command that the arguments name.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(code) = crate::run::gate::pass(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     signal::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -39,6 +43,7 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => cmd::validate::run(&args),
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
+        Command::Run(args) => cmd::run::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -75,6 +75,8 @@ pub struct Recovered {
     pub open: Option<(u64, ProcessId)>,
     /// What stopped the loop, where it stopped.
     pub stopped: Option<Control>,
+    /// What was kept before a spent budget cleared it.
+    pub before: Option<Checkpoint>,
     /// The efforts of the ladder that the journal was written on.
     pub ladder: Vec<String>,
 }
@@ -142,7 +144,7 @@ pub fn recover(state: Option<&[u8]>, journal: &[u8]) -> Result<Recovered, Record
     if let (false, Some(state)) = (seen, &state) {
         return Err(RecordError::Apart { lines: state.journal_lines });
     }
-    let Walk { kept, found, at, open, stopped, .. } = walk;
+    let Walk { kept, found, at, open, stopped, before } = walk;
     Ok(Recovered {
         kept,
         found,
@@ -152,6 +154,7 @@ pub fn recover(state: Option<&[u8]>, journal: &[u8]) -> Result<Recovered, Record
         bytes: u64::try_from(whole).unwrap_or(u64::MAX),
         open,
         stopped,
+        before,
         ladder: reader.header().setup.ladder.clone(),
     })
 }
@@ -164,6 +167,7 @@ struct Walk {
     at: Timestamp,
     open: Option<(u64, ProcessId)>,
     stopped: Option<Control>,
+    before: Option<Checkpoint>,
 }
 
 impl Walk {
@@ -208,6 +212,9 @@ impl Walk {
     }
 
     fn keep(&mut self, kept: Checkpoint) {
+        if kept.is_clean() && !self.kept.is_clean() {
+            self.before = Some(self.kept.clone());
+        }
         self.kept = kept;
         self.found = Tokens::ZERO;
     }

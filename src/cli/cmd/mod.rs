@@ -6,6 +6,7 @@ pub mod conform;
 pub mod ledger;
 pub mod pilot;
 pub mod replay;
+pub mod run;
 pub mod simulate;
 pub mod sweep;
 pub mod validate;
