@@ -9,7 +9,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     live_turns: true,
     closing_total: true,
     effort: EffortBy::Flag("--reasoning-effort"),
-    confirms_effort: true,
+    confirms_effort: false,
     caps_turns: false,
     caps_cost: false,
     tested: &["1.0.102"],

@@ -2,7 +2,7 @@
 //!
 //! One program a file, data and pure functions: an [`Ask`] becomes a [`CommandSpec`], and nothing here starts, reads or
 //! waits for anything. What the program then says is [`live`](super::live)'s to read. No adapter adds a flag that skips
-//! permissions unless [`Permissions::Skip`] says so. The prompt goes by standard input wherever the program takes it, and
+//! permissions unless [`Permissions::Skip`] says so. Words of effort that are known stand in [`ladders`]. The prompt goes by standard input wherever the program takes it, and
 //! never through a shell.
 //!
 //! Units: money in millionths of a USD. Source: runs of the versions named in [`Capabilities::tested`] against a scripted
@@ -19,6 +19,7 @@ mod codex;
 mod command;
 mod copilot;
 mod gemini;
+pub mod ladders;
 mod opencode;
 mod pi;
 
@@ -290,7 +291,7 @@ pub struct Capabilities {
     pub closing_total: bool,
     /// How it is asked for an effort.
     pub effort: EffortBy,
-    /// It records the effort that took hold.
+    /// It records the effort that took hold, and not only the one asked for.
     pub confirms_effort: bool,
     /// It takes a cap on requests.
     pub caps_turns: bool,
