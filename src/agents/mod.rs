@@ -35,7 +35,6 @@ pub mod document;
 pub mod gemini;
 pub mod health;
 pub mod join;
-pub mod ladders;
 pub mod ledger;
 pub mod lines;
 pub mod live;

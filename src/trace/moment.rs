@@ -28,8 +28,10 @@ mod tests {
     fn days_that_calendars_get_wrong() {
         let at = |millis| iso(Timestamp::from_millis(millis));
         assert_eq!(at(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(at(951_782_399_999), "2000-02-28T23:59:59.999Z");
         assert_eq!(at(951_782_400_001), "2000-02-29T00:00:00.001Z");
         assert_eq!(at(4_107_542_399_999), "2100-02-28T23:59:59.999Z");
         assert_eq!(at(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
+        assert!(at(u64::MAX).ends_with('Z'));
     }
 }

@@ -150,6 +150,9 @@ fn few(text: &str) -> Result<u32, String> {
 }
 
 /// Words: a JSON list, or one word.
+///
+/// # Errors
+/// A list that is no list of texts.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     if text.starts_with('[') {
         return serde_json::from_str(text).map_err(|error| format!("it must be a list of texts: {error}"));
@@ -158,7 +161,10 @@ pub fn words(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// Words: a JSON list, or words with commas between.
-fn list(text: &str) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// A list that is no list of texts.
+pub fn list(text: &str) -> Result<Vec<String>, String> {
     if text.starts_with('[') {
         return words(text);
     }

@@ -3,6 +3,7 @@
 //! It joins: settings to a machine, an agent and a record, and those to the [host](crate::run::host). Nothing about the loop is decided here.
 
 pub mod args;
+pub mod efforts;
 pub mod open;
 pub mod sim;
 pub mod stop;
@@ -16,7 +17,6 @@ use self::open::{Opened, Wish, digest, open};
 use self::sim::Sim;
 use self::view::{Loud, Show};
 use crate::agents::adapter::{AgentKind, CallCaps, Permissions};
-use crate::agents::ladders;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{hint, print, say, warn};
@@ -88,7 +88,7 @@ fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
             (sim.kind, Some(sim))
         }
     };
-    let unnamed = sim.is_none() && efforts(&mut settings, kind);
+    let unnamed = sim.is_none() && efforts::fill_in(&mut settings, kind)?;
     let typed = Typed::read(&settings)?;
     let words: Vec<&str> = if unnamed { vec!["-"] } else { typed.ladder.iter().map(String::as_str).collect() };
     let ladder = Ladder::new(words).map_err(|error| Failure::usage(error).while_("cannot use the ladder"))?;
@@ -104,21 +104,6 @@ fn in_one(all: &str) -> Vec<(&'static str, String)> {
     let (agent, model) = rest.split_once('/').map_or((rest, None), |(agent, model)| (agent, Some(model)));
     let parts = [("agent", Some(agent)), ("model", model), ("effort", effort)];
     parts.into_iter().filter_map(|(flag, text)| Some((flag, text?.to_owned()))).collect()
-}
-
-/// Fills in what is known of the model's efforts; says whether there are none to ask for.
-fn efforts(settings: &mut Gathered, kind: AgentKind) -> bool {
-    let model = settings.get("agent.model").text.clone();
-    if let Some(known) = ladders::ladder_for(kind, (!model.is_empty()).then_some(model.as_str())) {
-        settings.follows("agent.ladder", &known.words.join(","), &format!("known of {kind}, {}", known.as_of));
-        settings.follows("agent.effort", known.usual, &format!("known of {kind}, {}", known.as_of));
-    }
-    let effort = settings.get("agent.effort").text.clone();
-    if !effort.is_empty() {
-        // without a ladder the one effort that is asked for is all of it
-        settings.follows("agent.ladder", &effort, "agent.effort");
-    }
-    settings.get("agent.ladder").text.is_empty()
 }
 
 fn task(args: &args::Run) -> Outcome<String> {
