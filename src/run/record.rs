@@ -213,7 +213,9 @@ impl Walk {
 
     fn keep(&mut self, kept: Checkpoint) {
         if kept.is_clean() && !self.kept.is_clean() {
+            // nothing but a spent budget clears what is kept; the line that names it may be lost
             self.before = Some(self.kept.clone());
+            self.stopped = Some(Control::Budget);
         }
         self.kept = kept;
         self.found = Tokens::ZERO;
