@@ -59,6 +59,11 @@ pub enum Command {
     Pilot(Pilot),
     /// Run the loop with an agent, governed, until a control stops it
     Run(Box<crate::cli::cmd::run::args::Run>),
+    /// Look which agents are there, which versions, and what is missing; asks no model
+    Doctor(super::cmd::doctor::Doctor),
+    /// Play one round of a scenario as an agent would
+    #[command(hide = true)]
+    FakeAgent(super::cmd::fake_agent::FakeAgent),
 }
 
 /// `sweep`.

@@ -339,8 +339,9 @@ impl Adapter {
         }
     }
 
-    /// Variables that would beat what is asked for.
-    const fn unsets(self) -> &'static [&'static str] {
+    /// Variables that would beat what is asked for, or keep the program from starting.
+    #[must_use]
+    pub const fn unsets(self) -> &'static [&'static str] {
         match self.0 {
             AgentKind::Claude => &claude::UNSET,
             AgentKind::Codex
