@@ -44,6 +44,8 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
         Command::Run(args) => cmd::run::run(&args),
+        Command::Runs(args) => cmd::runs::list(&args),
+        Command::Status(args) => cmd::runs::status(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::FakeAgent(args) => cmd::fake_agent::run(&args),
     };

@@ -54,6 +54,8 @@ pub struct Agent {
     pub extra: Vec<String>,
     /// The environment that the runner was started in.
     pub environment: Vec<(String, String)>,
+    /// Variables that the agent gets beside them.
+    pub set: Vec<(String, String)>,
     /// What every round is asked to do.
     pub prompt: String,
     /// Whose clock is believed.
@@ -85,6 +87,7 @@ impl Agent {
             caps: CallCaps::default(),
             extra: Vec::new(),
             environment: Vec::new(),
+            set: Vec::new(),
             prompt: prompt.to_owned(),
             stamps: Stamps::default(),
             round: 0,
@@ -106,7 +109,8 @@ impl Agent {
 
     fn with_ask<T>(&self, effort: Option<&str>, then: impl FnOnce(&Ask<'_>) -> T) -> T {
         let (session, folder) = (self.session(), self.folder());
-        let lookup = |name: &str| self.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let all = || self.set.iter().chain(&self.environment);
+        let lookup = |name: &str| all().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         then(&Ask {
             program: &self.program,
             template: self.template.as_deref(),
@@ -128,6 +132,7 @@ impl Agents for Agent {
         self.round = round;
         let spec = self.with_ask(Some(effort), |ask| self.adapter.command(ask)).map_err(|error| error.to_string())?;
         let mut set = spec.set;
+        set.extend(self.set.iter().cloned());
         set.push((RUN_VARIABLE.to_owned(), self.run.clone()));
         set.push((ROUND_VARIABLE.to_owned(), round.to_string()));
         if self.stamps == Stamps::Agent {

@@ -107,7 +107,8 @@ impl Folder {
         let path = self.root.join("lock");
         let io = |source| FolderError::Io { path: path.clone(), source };
         fs::create_dir_all(&self.root).map_err(|source| FolderError::Io { path: self.root.clone(), source })?;
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(taken(&mut file)),
@@ -135,7 +136,8 @@ impl Folder {
 
 fn taken(file: &mut File) -> FolderError {
     let mut text = String::new();
-    let owner = file.rewind().and_then(|()| file.read_to_string(&mut text)).ok().and_then(|_| serde_json::from_str(&text).ok());
+    let owner =
+        file.rewind().and_then(|()| file.read_to_string(&mut text)).ok().and_then(|_| serde_json::from_str(&text).ok());
     owner.map_or(FolderError::TakenByUnknown, FolderError::Taken)
 }
 
@@ -144,10 +146,13 @@ fn taken(file: &mut File) -> FolderError {
 /// # Errors
 /// Where the file cannot be written.
 pub fn exclude(project: &Path, name: &str) -> io::Result<()> {
-    let Some(git) = project.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists()) else { return Ok(()) };
+    let Some(git) = project.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists()) else {
+        return Ok(());
+    };
     let git = if git.is_dir() { git } else { git_of_file(&git)? };
     // a work tree has its exclude file in the folder that all of them share
-    let common = fs::read_to_string(git.join("commondir")).map_or_else(|_| git.clone(), |common| git.join(common.trim()));
+    let common =
+        fs::read_to_string(git.join("commondir")).map_or_else(|_| git.clone(), |common| git.join(common.trim()));
     let path = common.join("info").join("exclude");
     let line = format!("{name}/");
     let known = fs::read_to_string(&path).unwrap_or_default();

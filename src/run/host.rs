@@ -18,8 +18,8 @@ use super::record::round_folder;
 use crate::agents::adapter::Stop;
 use crate::agents::live::{Closed, Landed, Live, ProcessEnd};
 use crate::engine::{
-    AnyLaw, Checkpoint, Control, Effort, Grade, Input, Machine, MicroUsd, Millis, Output, RoundExit, Spent, StopRequest, Timestamp,
-    Tokens, TurnRecord, Urgency, Verdict, Waiting,
+    AnyLaw, Checkpoint, Control, Effort, Grade, Input, Machine, MicroUsd, Millis, Output, RoundExit, Spent,
+    StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
 };
 use crate::trace::Record;
 
@@ -375,9 +375,8 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
 
     fn hear(&mut self, heard: Heard, landed: &mut Vec<Landed>) -> Result<(), HostError> {
         let now = self.os.now();
+        let deaf = self.has_not_happened();
         let Some(round) = &mut self.round else { return Ok(()) };
-        // with the agent's own stamps, what it says after it was ended has not happened
-        let deaf = round.cut && self.stamps == Stamps::Agent;
         match heard {
             Heard::Stdout(bytes) => {
                 round.heard = now;
@@ -457,7 +456,15 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         Ok(())
     }
 
+    /// With the agent's own stamps, what it says after it was ended has not happened.
+    fn has_not_happened(&self) -> bool {
+        self.stamps == Stamps::Agent && self.round.as_ref().is_none_or(|round| round.cut)
+    }
+
     fn turn(&mut self, mut turn: TurnRecord) -> Result<(), HostError> {
+        if self.has_not_happened() {
+            return Ok(());
+        }
         let Some(round) = &mut self.round else { return Ok(()) };
         turn.round = round.number;
         turn.effort_asked = Some(round.effort.word().into());
@@ -467,7 +474,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
                 while let Some(until) = self.until.filter(|&until| until < turn.end && self.stopped.is_none()) {
                     self.os.believe(until);
                     self.tell(Input::Woke)?;
-                    if self.round.as_ref().is_none_or(|round| round.cut) {
+                    if self.has_not_happened() {
                         return Ok(());
                     }
                 }
@@ -477,9 +484,6 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         if let Some(round) = &mut self.round {
             round.landed += u64::from(turn.counts_as_turn);
             round.cost = round.cost.plus(turn.cost.unwrap_or_default());
-            if round.cut && self.stamps == Stamps::Agent {
-                return Ok(());
-            }
         }
         self.view.landed(&turn, self.machine.spent());
         self.tell(Input::Turned { turn })
@@ -530,7 +534,22 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         let left = self.os.sweep();
         self.swept += left;
         let Some(round) = self.round.take() else { return Ok(()) };
-        let Round { number, effort, live, began, landed, before, cut, exit, confirmed, result, ignored, cost, ended_after_result, .. } = round;
+        let Round {
+            number,
+            effort,
+            live,
+            began,
+            landed,
+            before,
+            cut,
+            exit,
+            confirmed,
+            result,
+            ignored,
+            cost,
+            ended_after_result,
+            ..
+        } = round;
         if left > 0 {
             self.note(&format!("round {number}: {left} processes that the agent left behind were ended"))?;
         }
@@ -601,13 +620,23 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
 
     /// A round that says it is done and of which nobody counted anything is spending that nobody counted.
     fn unmetered(&mut self, round: u64) -> Result<(), HostError> {
-        self.note(&format!("round {round}: the agent is done, and no turn of it was counted: its spending is not known"))?;
-        let turn = TurnRecord { grade: Grade::Unknown, ..TurnRecord::new(round, self.os.now(), Tokens::ZERO, "runner") };
+        self.note(&format!(
+            "round {round}: the agent is done, and no turn of it was counted: its spending is not known"
+        ))?;
+        let turn =
+            TurnRecord { grade: Grade::Unknown, ..TurnRecord::new(round, self.os.now(), Tokens::ZERO, "runner") };
         self.tell(Input::Turned { turn })
     }
 
     /// Writes down what the agent was, and takes an effort that did not take hold off the ladder.
-    fn confirm(&mut self, round: u64, effort: &Effort, confirmed: Option<&Arc<str>>, ignored: bool, closed: &Closed) -> Result<(), HostError> {
+    fn confirm(
+        &mut self,
+        round: u64,
+        effort: &Effort,
+        confirmed: Option<&Arc<str>>,
+        ignored: bool,
+        closed: &Closed,
+    ) -> Result<(), HostError> {
         let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
         self.journal.write(
             self.os.now(),
@@ -620,10 +649,15 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
                 coverage_ppm: closed.coverage.ppm(),
             },
         )?;
-        let (asked, got) = (effort.word(), confirmed.filter(|got| &***got != effort.word()).map(|got| Effort::new(got)));
+        let (asked, got) =
+            (effort.word(), confirmed.filter(|got| &***got != effort.word()).map(|got| Effort::new(got)));
         match &got {
-            Some(got) => self.note(&format!("effort {asked} was asked for and {got} took hold: {asked} leaves the ladder"))?,
-            None if ignored => self.note(&format!("effort {asked} was asked for and not taken: it leaves the ladder"))?,
+            Some(got) => {
+                self.note(&format!("effort {asked} was asked for and {got} took hold: {asked} leaves the ladder"))?
+            }
+            None if ignored => {
+                self.note(&format!("effort {asked} was asked for and not taken: it leaves the ladder"))?
+            }
             None => return Ok(()),
         }
         self.tell(Input::Refused { round, effort: effort.clone(), got })
@@ -674,7 +708,8 @@ impl Round {
     fn until(&self, machine: Option<Timestamp>, clocks: &Clocks) -> Option<Timestamp> {
         let exit = self.exit.map(|(_, at)| at.after(clocks.after_exit));
         let running = self.exit.is_none() && !self.cut;
-        let result = self.ended_after_result.or(self.result).filter(|_| running).map(|at| at.after(clocks.after_result));
+        let result =
+            self.ended_after_result.or(self.result).filter(|_| running).map(|at| at.after(clocks.after_result));
         [machine.filter(|_| self.exit.is_none()), exit, result].into_iter().flatten().min()
     }
 }

@@ -12,6 +12,7 @@
 //! | [`gate`] | the process that waits until it is written down, and then becomes the agent |
 //! | [`agent`] | each round's command line |
 //! | [`journal`], [`record`] | what a run leaves on disk, and what is made of it after a crash |
+//! | [`summary`] | what a journal comes to, round by round |
 //! | [`folder`] | where records lie: the project's `.flyball`, its lock, its runs |
 //!
 //! Units: milliseconds of the run's clock, which goes on from one process of a run to the next and does not count sleep.
@@ -23,6 +24,7 @@ pub mod host;
 pub mod journal;
 pub mod os;
 pub mod record;
+pub mod summary;
 pub mod system;
 
 pub use agent::{Agent, Agents};
@@ -30,3 +32,4 @@ pub use host::{Clocks, Ended, Host, HostError, NoView, Stamps, Told, View};
 pub use journal::Journal;
 pub use os::Os;
 pub use record::{RecordError, Recovered, State, recover};
+pub use summary::Summary;

@@ -100,7 +100,9 @@ pub enum RecordError {
         found: u64,
     },
     /// State and journal do not belong together.
-    #[error("state.json was written after line {lines} of journal.jsonl, which is not there as it was: one of the two was changed or lost")]
+    #[error(
+        "state.json was written after line {lines} of journal.jsonl, which is not there as it was: one of the two was changed or lost"
+    )]
     Apart {
         /// The line.
         lines: u64,
@@ -195,7 +197,7 @@ impl Walk {
             | Record::Spawned { .. }
             | Record::Settled { .. }
             | Record::Heard { .. }
-                | Record::Refused { .. }
+            | Record::Refused { .. }
             | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }

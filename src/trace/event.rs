@@ -416,11 +416,9 @@ impl Record {
                 turns: turns.iter().map(|turn| (Arc::from(&*turn.id), Tokens::new(turn.output_tokens))).collect(),
             },
             Self::Heard { round } => Input::Heard { round: *round },
-            Self::Refused { round, effort, got } => Input::Refused {
-                round: *round,
-                effort: Effort::new(effort),
-                got: got.as_deref().map(Effort::new),
-            },
+            Self::Refused { round, effort, got } => {
+                Input::Refused { round: *round, effort: Effort::new(effort), got: got.as_deref().map(Effort::new) }
+            }
             Self::Ended { round, exit } => Input::Ended { round: *round, exit: exit.0 },
             Self::Verified { round, answer } => Input::Verified { round: *round, answer: answer.0 },
             Self::Progress { round, tree, error } => {

@@ -19,7 +19,8 @@ use std::num::NonZeroU64;
 use flyball::agents::adapter::{AgentKind, Follow, Stop};
 use flyball::agents::live::Live;
 use flyball::engine::{
-    Band, Checkpoint, Control, Governor, Ladder, LawKind, Limits, Machine, Millis, Over, Plan, Ratio, Target, Timestamp, Tokens,
+    Band, Checkpoint, Control, Governor, Ladder, LawKind, Limits, Machine, Millis, Over, Plan, Ratio, Target,
+    Timestamp, Tokens,
 };
 use flyball::run::os::Launch;
 use flyball::run::record::{JOURNAL, STATE};

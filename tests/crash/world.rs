@@ -33,8 +33,16 @@ pub struct Script {
 }
 
 impl Script {
-    const USUAL: Self =
-        Self { name: "usual", rounds: 4, budget: None, turn_ms: 9_000, turns: 3, fails: None, deaf: false, hangs: false };
+    const USUAL: Self = Self {
+        name: "usual",
+        rounds: 4,
+        budget: None,
+        turn_ms: 9_000,
+        turns: 3,
+        fails: None,
+        deaf: false,
+        hangs: false,
+    };
 
     pub fn all() -> Vec<Self> {
         vec![
@@ -216,7 +224,10 @@ impl World {
                 return says;
             }
             let stop = if last { "stop" } else { "toolUse" };
-            let usage = format!("{{\"input\":10,\"output\":{output},\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":{}}}", output + 10);
+            let usage = format!(
+                "{{\"input\":10,\"output\":{output},\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":{}}}",
+                output + 10
+            );
             let id = format!("r{round}-{turn}-{}", self.next_pid);
             let message = format!(
                 "{{\"role\":\"assistant\",\"model\":\"m\",\"responseId\":\"{id}\",\"stopReason\":\"{stop}\",\"usage\":{usage},\"content\":[]}}"

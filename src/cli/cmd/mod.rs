@@ -9,6 +9,7 @@ pub mod ledger;
 pub mod pilot;
 pub mod replay;
 pub mod run;
+pub mod runs;
 pub mod simulate;
 pub mod sweep;
 pub mod validate;

@@ -66,10 +66,8 @@ impl Gathered {
         file: Option<&Path>,
         project: &Path,
     ) -> Outcome<Self> {
-        let mut all: BTreeMap<String, Value> = KEYS
-            .iter()
-            .map(|key| (key.full(), Value { text: key.usual.to_owned(), origin: Origin::Usual }))
-            .collect();
+        let mut all: BTreeMap<String, Value> =
+            KEYS.iter().map(|key| (key.full(), Value { text: key.usual.to_owned(), origin: Origin::Usual })).collect();
         let usual = project.join(USUAL_FILE);
         let file = file.map(Path::to_owned).or_else(|| usual.is_file().then_some(usual));
         if let Some(file) = file {
@@ -135,7 +133,9 @@ impl Gathered {
         let width = self.0.keys().map(String::len).max().unwrap_or(0);
         let wide = self.0.values().map(|value| value.text.len()).max().unwrap_or(0).min(40);
         let in_order = KEYS.iter().map(|key| (key.full(), self.get(&key.full())));
-        in_order.map(|(name, value)| format!("{name:width$}  {:wide$}  {}\n", shown(&value.text), value.origin)).collect()
+        in_order
+            .map(|(name, value)| format!("{name:width$}  {:wide$}  {}\n", shown(&value.text), value.origin))
+            .collect()
     }
 }
 
@@ -153,7 +153,8 @@ fn read(file: &Path) -> Outcome<Entries> {
     if file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
         return juice::read(text, &name);
     }
-    let found = entries(text, &TABLES)
-        .map_err(|problems| Failure::usage(ScenarioError::Faulty { file: name, problems }).while_("cannot use the settings"))?;
+    let found = entries(text, &TABLES).map_err(|problems| {
+        Failure::usage(ScenarioError::Faulty { file: name, problems }).while_("cannot use the settings")
+    })?;
     Ok(found.into_iter().map(|entry| (format!("{}.{}", entry.table, entry.key), entry.text, entry.line)).collect())
 }

@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn bounds_and_keys_are_those_of_the_original() {
-        for text in ["over: 9", "over: 3601", "slack: 1.1", "rest: 601", "budget: -1", "juice: 0", "juice: .nan", "jucie: 5"] {
+        for text in
+            ["over: 9", "over: 3601", "slack: 1.1", "rest: 601", "budget: -1", "juice: 0", "juice: .nan", "jucie: 5"]
+        {
             assert!(read(text, "juice.yaml").is_err(), "{text}");
         }
     }

@@ -75,7 +75,8 @@ pub fn which(gathered: &Gathered) -> Outcome<Which> {
 /// Its fault, with its name and origin.
 pub fn read<T>(gathered: &Gathered, full: &str, parse: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
     let value = gathered.get(full);
-    parse(value.text.trim()).map_err(|why| Failure::said(format!("{full} = {:?} ({}): {why}", value.text, value.origin)))
+    parse(value.text.trim())
+        .map_err(|why| Failure::said(format!("{full} = {:?} ({}): {why}", value.text, value.origin)))
 }
 
 impl Typed {
@@ -125,7 +126,13 @@ impl Typed {
 }
 
 fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
-    move |text| if text == "none" { Ok(None) } else { parse(text).map(Some).map_err(|why| format!("{why}; `none` is no limit")) }
+    move |text| {
+        if text == "none" {
+            Ok(None)
+        } else {
+            parse(text).map(Some).map_err(|why| format!("{why}; `none` is no limit"))
+        }
+    }
 }
 
 fn none_at_zero(parse: impl Fn(&str) -> Result<u64, String>) -> impl Fn(&str) -> Result<Option<u64>, String> {

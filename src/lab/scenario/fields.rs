@@ -243,11 +243,9 @@ impl<'r> Item<'r> {
                 let words: Option<Vec<&str>> = self.list()?.iter().map(Self::word).collect();
                 serde_json::to_string(&words?).ok()
             }
-            DeValue::String(_)
-            | DeValue::Integer(_)
-            | DeValue::Float(_)
-            | DeValue::Datetime(_)
-            | DeValue::Table(_) => self.literal().map(str::to_owned),
+            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => {
+                self.literal().map(str::to_owned)
+            }
         }
     }
 

@@ -143,7 +143,8 @@ pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) ->
             root.refuse_others(&tables);
             for &(table, keys) in known {
                 let Some(fields) = root.get(table).and_then(|item| item.table(keys)) else { continue };
-                let read = |&key: &&'static str| fields.get(key).and_then(|item| Some((key, item.plain()?, item.line())));
+                let read =
+                    |&key: &&'static str| fields.get(key).and_then(|item| Some((key, item.plain()?, item.line())));
                 found.extend(keys.iter().filter_map(read).map(|(key, text, line)| Entry { table, key, text, line }));
             }
         }

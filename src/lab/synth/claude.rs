@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::line::{Call, digest, push, uuid};
-use crate::trace::iso;
 use crate::engine::{Timestamp, Tokens};
+use crate::trace::iso;
 
 const FILE_VERSION: &str = "2.1.217";
 const STREAM_VERSION: &str = "2.1.81";

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::line::{Call, digest, push};
-use crate::trace::iso;
 use crate::engine::{Timestamp, Tokens};
+use crate::trace::iso;
 
 const VERSION: &str = "0.140.0";
 /// Every so many counts one is written twice.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::Session;
 use super::line::{Call, digest, push, uuid};
-use crate::trace::iso;
 use crate::engine::Timestamp;
+use crate::trace::iso;
 
 const VERSION: &str = "1.0.64";
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::line::{Call, digest, push, uuid};
-use crate::trace::iso;
 use crate::engine::{Timestamp, Tokens};
+use crate::trace::iso;
 
 /// The session file.
 #[must_use]

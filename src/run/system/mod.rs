@@ -243,9 +243,7 @@ pub fn tell(text: &str) {
 #[must_use]
 pub fn which(program: &str, path: Option<&str>) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
-    let runs = |file: &Path| {
-        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
+    let runs = |file: &Path| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|file| runs(file));
     }

@@ -148,7 +148,10 @@ fn end_of(status: &ExitStatus) -> End {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "files that a program wrote are told by the time that the system gave them")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "files that a program wrote are told by the time that the system gave them"
+)]
 fn now() -> SystemTime {
     SystemTime::now()
 }

@@ -83,7 +83,8 @@ pub fn all() -> Vec<Process> {
     text.lines()
         .filter_map(|line| {
             let mut fields = line.split_ascii_whitespace();
-            let (pid, parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+            let (pid, parent, group) =
+                (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
             Some(Process { pid, parent, group, zombie: fields.next()?.starts_with('Z'), began: 0 })
         })
         .collect()
@@ -120,7 +121,8 @@ pub fn lives(id: &ProcessId) -> bool {
     let Ok(pid) = i32::try_from(id.pid) else { return false };
     let same_boot = id.boot.is_none() || id.boot == boot();
     let found = all().into_iter().find(|process| process.pid == pid && !process.zombie);
-    same_boot && found.is_some_and(|process| id.began_ticks.is_none_or(|began| process.began == began || process.began == 0))
+    same_boot
+        && found.is_some_and(|process| id.began_ticks.is_none_or(|began| process.began == began || process.began == 0))
 }
 
 /// Kills the group of an agent that an earlier process of this run started, and all that carry the run's name; says how many there were.
@@ -153,8 +155,10 @@ pub(super) fn sweep(group: Pid, waited_for: Option<Pid>, strangers: &BTreeSet<i3
             children.entry(process.parent).or_insert_with(Vec::new).push(process.pid);
             children
         });
-        let mut found: BTreeSet<i32> = all.iter().filter(|process| process.group == group).map(|process| process.pid).collect();
-        let mut next: Vec<i32> = children.get(&me).into_iter().flatten().copied().filter(|pid| !strangers.contains(pid)).collect();
+        let mut found: BTreeSet<i32> =
+            all.iter().filter(|process| process.group == group).map(|process| process.pid).collect();
+        let mut next: Vec<i32> =
+            children.get(&me).into_iter().flatten().copied().filter(|pid| !strangers.contains(pid)).collect();
         while let Some(pid) = next.pop() {
             if found.insert(pid) || children.contains_key(&pid) {
                 next.extend(children.get(&pid).into_iter().flatten().filter(|child| !found.contains(child)));
@@ -179,8 +183,11 @@ fn kill_all(choose: impl Fn(&[Process]) -> BTreeSet<i32>) -> usize {
     for _ in 0..LOOKS {
         let all = all();
         let chosen = choose(&all);
-        let alive: Vec<i32> =
-            all.iter().filter(|process| !process.zombie && chosen.contains(&process.pid)).map(|process| process.pid).collect();
+        let alive: Vec<i32> = all
+            .iter()
+            .filter(|process| !process.zombie && chosen.contains(&process.pid))
+            .map(|process| process.pid)
+            .collect();
         if alive.is_empty() {
             break;
         }

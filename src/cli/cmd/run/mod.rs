@@ -121,7 +121,8 @@ fn task(args: &args::Run) -> Outcome<String> {
     };
     let text = text.trim_start_matches('\u{feff}').to_owned();
     if text.trim().is_empty() {
-        return Err(Failure::said("there is no task").hint("flyball run --agent sim \"what the agent is to do\", or --prompt-file FILE"));
+        return Err(Failure::said("there is no task")
+            .hint("flyball run --agent sim \"what the agent is to do\", or --prompt-file FILE"));
     }
     Ok(text)
 }
@@ -136,7 +137,8 @@ fn finite(typed: &Typed) -> Outcome<()> {
 
 fn go(args: &args::Run, mut prepared: Prepared, opened: Opened) -> Outcome {
     let typed = prepared.typed.clone();
-    let band = Band::new(typed.juice, typed.slack).map_err(|error| Failure::usage(error).while_("cannot use the target"))?;
+    let band =
+        Band::new(typed.juice, typed.slack).map_err(|error| Failure::usage(error).while_("cannot use the target"))?;
     let stamps = if prepared.sim.as_ref().is_some_and(Sim::is_instant) { Stamps::Agent } else { Stamps::Own };
     let mut agent = agent(&prepared, &opened, stamps)?;
     check_program(&prepared, &agent)?;
@@ -144,7 +146,13 @@ fn go(args: &args::Run, mut prepared: Prepared, opened: Opened) -> Outcome {
     let header = header(&prepared, &typed);
     let journal = opened.journal(&header, &prepared.ladder)?;
     let machine = machine(&prepared, &typed, band, &opened);
-    let loud = if args.quiet { Loud::Quiet } else if args.verbose { Loud::Verbose } else { Loud::Usual };
+    let loud = if args.quiet {
+        Loud::Quiet
+    } else if args.verbose {
+        Loud::Verbose
+    } else {
+        Loud::Usual
+    };
     let json = args.format == args::Format::Json;
     let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget);
     introduce(&prepared, &opened, loud, json);
@@ -156,9 +164,12 @@ fn go(args: &args::Run, mut prepared: Prepared, opened: Opened) -> Outcome {
     prepared.prompt.clear();
     match outcome {
         Ok(ended) => Ok(stop::say_how(&ended, &typed, &began.1, json)),
-        Err(HostError::Agent(why)) => Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started")),
+        Err(HostError::Agent(why)) => {
+            Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started"))
+        }
         Err(error @ HostError::Record(_)) => {
-            Err(Failure::usage(error).hint("nothing more is spent; free the disk and run the same command again to go on"))
+            Err(Failure::usage(error)
+                .hint("nothing more is spent; free the disk and run the same command again to go on"))
         }
     }
 }
@@ -173,6 +184,8 @@ fn agent(prepared: &Prepared, opened: &Opened, stamps: Stamps) -> Outcome<Agent>
     agent.template.clone_from(&typed.argv);
     if let Some(sim) = &prepared.sim {
         agent.template = Some(sim.argv(&opened.folder)?);
+        // its log files belong to the run, wherever a real program's would go
+        agent.set.push(("CODEX_HOME".to_owned(), opened.folder.join("codex").display().to_string()));
     }
     agent.permissions = typed.permissions;
     agent.caps = CallCaps { turns: typed.call_turns, usd_micro: typed.call_cost };
@@ -192,7 +205,8 @@ fn check_program(prepared: &Prepared, agent: &Agent) -> Outcome<()> {
     if program_at(&program, path.as_deref()).is_some() {
         return Ok(());
     }
-    let failure = Failure::agent(anyhow::anyhow!("there is no program {program} on the PATH")).while_("the agent cannot be started");
+    let failure = Failure::agent(anyhow::anyhow!("there is no program {program} on the PATH"))
+        .while_("the agent cannot be started");
     Err(failure.hint("install it, name it with --program PATH, or try --agent sim; flyball doctor shows what is there"))
 }
 
@@ -225,7 +239,8 @@ fn introduce(prepared: &Prepared, opened: &Opened, loud: Loud, json: bool) {
     if loud == Loud::Quiet || json {
         return;
     }
-    let (what, capabilities) = (if opened.resumed { "goes on with" } else { "starts" }, prepared.kind.adapter().capabilities());
+    let (what, capabilities) =
+        (if opened.resumed { "goes on with" } else { "starts" }, prepared.kind.adapter().capabilities());
     let words: Vec<&str> = prepared.ladder.efforts().iter().map(|effort| effort.word()).collect();
     let agent = prepared.settings.get("agent.kind").text.as_str();
     let model = prepared.settings.get("agent.model").text.as_str();

@@ -77,7 +77,9 @@ struct Last {
 pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish) -> Outcome<Opened> {
     let now = Timestamp::from_millis(unix_ms());
     let lock = folder.lock(now).map_err(|error| {
-        Failure::usage(error).while_("cannot start a run").hint("one run at a time in a project; --state DIR keeps another's records elsewhere")
+        Failure::usage(error)
+            .while_("cannot start a run")
+            .hint("one run at a time in a project; --state DIR keeps another's records elsewhere")
     })?;
     let last = if wish.fresh { None } else { last(folder)? };
     let Some(last) = last else {
@@ -98,11 +100,22 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
     same(&last, settings, prompt, wish)?;
     let run = folder.run(&last.id);
     let journal = run.join(JOURNAL);
-    cut(&journal, last.recovered.bytes).map_err(|error| Failure::usage(error).while_(format!("cannot go on with {}", journal.display())))?;
+    cut(&journal, last.recovered.bytes)
+        .map_err(|error| Failure::usage(error).while_(format!("cannot go on with {}", journal.display())))?;
     let Recovered { kept, found, at, lines, last: hash, before, stopped, .. } = last.recovered;
     // a spent budget cleared what was kept; whoever lifts it goes on from before
     let kept = if stopped == Some(Control::Budget) { before.unwrap_or(kept) } else { kept };
-    Ok(Opened { id: last.id, folder: run, kept, at, resumed: true, place: Some((lines, hash)), notes, found: found.count(), _lock: lock })
+    Ok(Opened {
+        id: last.id,
+        folder: run,
+        kept,
+        at,
+        resumed: true,
+        place: Some((lines, hash)),
+        notes,
+        found: found.count(),
+        _lock: lock,
+    })
 }
 
 fn begin(folder: &Folder, now: Timestamp, kept: Checkpoint, notes: Vec<String>, lock: Lock) -> Opened {
@@ -146,7 +159,9 @@ impl Opened {
             .and_then(|()| fs::write(&path, format!("{text:#}\n")))
             .and_then(|()| fs::File::open(&path)?.sync_all());
         written.map_err(|error| {
-            Failure::usage(error).while_(format!("cannot write {}", path.display())).hint("--state DIR keeps the records elsewhere")
+            Failure::usage(error)
+                .while_(format!("cannot write {}", path.display()))
+                .hint("--state DIR keeps the records elsewhere")
         })
     }
 }
@@ -184,14 +199,18 @@ fn end_leftovers(last: &Last) -> Vec<String> {
         notes.push(format!("the run {} had left {ended} processes behind: they were ended", last.id));
     }
     if let Some((round, _)) = &last.recovered.open {
-        notes.push(format!("round {round} was lost under way; what it had reported, {} output tokens, is counted", last.recovered.found.count()));
+        notes.push(format!(
+            "round {round} was lost under way; what it had reported, {} output tokens, is counted",
+            last.recovered.found.count()
+        ));
     }
     notes
 }
 
 /// What a new run takes over from one that is over.
 fn take_over(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish, notes: &mut Vec<String>) -> Checkpoint {
-    let same_agent = ["agent.kind", "agent.model"].iter().all(|name| last.config.get(*name) == Some(&settings.get(name).text));
+    let same_agent =
+        ["agent.kind", "agent.model"].iter().all(|name| last.config.get(*name) == Some(&settings.get(name).text));
     let kept = &last.recovered.kept;
     let rung = |checkpoint: &Checkpoint| Checkpoint { effort: checkpoint.effort.clone(), ..Checkpoint::default() };
     match last.recovered.stopped {
@@ -221,7 +240,8 @@ fn lift(settings: &mut Gathered, before: &BTreeMap<String, String>, raise: &str)
         .split_once('=')
         .ok_or_else(|| Failure::said(format!("--raise {raise}: write it as CAP=VALUE, such as budget=20")))?;
     let key = caps.iter().find(|key| key.name == name || key.flag == name);
-    let key = key.ok_or_else(|| Failure::said(format!("--raise {raise}: no cap is called {name}; there are {}", names())))?;
+    let key =
+        key.ok_or_else(|| Failure::said(format!("--raise {raise}: no cap is called {name}; there are {}", names())))?;
     let was = before.get(&key.full()).cloned().unwrap_or_default();
     settings.replace(&key.full(), Value { text: text.to_owned(), origin: Origin::Flag("raise".to_owned()) });
     Ok(format!("{} was raised from {was} to {text}", key.full()))
@@ -229,10 +249,12 @@ fn lift(settings: &mut Gathered, before: &BTreeMap<String, String>, raise: &str)
 
 /// Refuses to go on with settings that differ.
 fn same(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish) -> Outcome<()> {
-    let raised = |name: &str| wish.raise.iter().any(|raise| {
-        let cap = raise.split('=').next().unwrap_or_default();
-        KEYS.iter().any(|key| key.cap && key.full() == name && (key.name == cap || key.flag == cap))
-    });
+    let raised = |name: &str| {
+        wish.raise.iter().any(|raise| {
+            let cap = raise.split('=').next().unwrap_or_default();
+            KEYS.iter().any(|key| key.cap && key.full() == name && (key.name == cap || key.flag == cap))
+        })
+    };
     let mut differ: Vec<String> = settings
         .differences(&last.config)
         .into_iter()
@@ -247,7 +269,8 @@ fn same(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish) -> Outcome<
     }
     let failure = Failure::said(differ.join("\n  "))
         .while_(format!("the run {} was not finished, and was started with other settings", last.id));
-    Err(failure.hint("give the same settings to go on; --raise CAP=VALUE with --resume lifts a cap; --fresh starts a new run"))
+    Err(failure
+        .hint("give the same settings to go on; --raise CAP=VALUE with --resume lifts a cap; --fresh starts a new run"))
 }
 
 /// Cuts what was half written.

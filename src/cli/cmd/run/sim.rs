@@ -8,6 +8,7 @@ use crate::cli::cmd::common;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::read;
+use crate::engine::Millis;
 use crate::lab::scenario::Scenario;
 
 /// What is played where no scenario is named.
@@ -53,14 +54,17 @@ impl Sim {
         let (seed, run) = (read(settings, "sim.seed", whole)?, read(settings, "sim.run", whole)?);
         let speed = read(settings, "sim.speed", |text| match text {
             "instant" => Ok(None),
-            text => match text.parse::<f64>() {
-                Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(Some(text.to_owned())),
-                Ok(_) | Err(_) => Err("it must be a number above 0, or instant".to_owned()),
+            text => match text.parse::<u32>() {
+                Ok(1..) => Ok(Some(text.to_owned())),
+                Ok(0) | Err(_) => Err("it must be a whole number, at least 1, or instant".to_owned()),
             },
         })?;
         let what = format!("scenario {}", scenario.name);
         let governor = &scenario.governor;
-        let millis = |span: crate::engine::Millis| format!("{}ms", span.count());
+        let millis = |span: Millis| match span.count() {
+            whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),
+            count => format!("{count}ms"),
+        };
         settings.follows("governor.law", governor.law.name(), &what);
         settings.follows("governor.juice", &decimal(governor.juice.micros()), &what);
         settings.follows("governor.over", &millis(governor.over), &what);
@@ -92,7 +96,8 @@ impl Sim {
                 file
             }
         };
-        let own = std::env::current_exe().map_err(|error| Failure::internal(error).while_("cannot find flyball itself"))?;
+        let own =
+            std::env::current_exe().map_err(|error| Failure::internal(error).while_("cannot find flyball itself"))?;
         let mut argv = vec![own.display().to_string(), "fake-agent".to_owned()];
         let mut put = |flag: &str, value: &str| argv.extend([flag.to_owned(), value.to_owned()]);
         put("--scenario", &file.display().to_string());

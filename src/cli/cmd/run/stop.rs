@@ -54,7 +54,10 @@ fn detail(ended: &Ended, typed: &Typed) -> String {
         Control::Cost => format!("{}{}", usd(spent.cost), of(limits.cost.map(usd))),
         Control::Wall => format!("{}{} of wall time", span(spent.wall), of(limits.wall.map(span))),
         Control::Requests => {
-            format!("more than {} requests in one round", limits.requests.map_or_else(String::new, |cap| cap.to_string()))
+            format!(
+                "more than {} requests in one round",
+                limits.requests.map_or_else(String::new, |cap| cap.to_string())
+            )
         }
         Control::AgentFailures => {
             format!("{} rounds in a row failed", limits.agent_failures.map_or_else(String::new, |cap| cap.to_string()))

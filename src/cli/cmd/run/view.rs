@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use crate::cli::cmd::common;
 use crate::cli::output::{say, warn};
-use crate::engine::{Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting};
+use crate::engine::{
+    Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
+};
 use crate::run::{Told, View};
 
 /// How much is said.
@@ -117,7 +119,9 @@ impl View for Show {
         let then = verdict.map_or_else(|| "not read".to_owned(), |verdict| then(&self.ladder, verdict));
         let mark = match told.exit {
             RoundExit::Done => String::new(),
-            RoundExit::Failed | RoundExit::Cut => format!("  {}: {}", exit(told.exit), told.why.unwrap_or("ended by flyball")),
+            RoundExit::Failed | RoundExit::Cut => {
+                format!("  {}: {}", exit(told.exit), told.why.unwrap_or("ended by flyball"))
+            }
         };
         let text = row([
             &told.round.to_string(),
@@ -154,7 +158,9 @@ fn then(ladder: &Ladder, verdict: &Verdict) -> String {
 
 fn row(cells: [&str; 9]) -> String {
     let [round, effort, turns, reading, band, then, output, lasted, spent] = cells;
-    format!("{round:>5}  {effort:<8}  {turns:>5}  {reading:>8}  {band:<6}  {then:<16}  {output:>8}  {lasted:>7}  {spent}")
+    format!(
+        "{round:>5}  {effort:<8}  {turns:>5}  {reading:>8}  {band:<6}  {then:<16}  {output:>8}  {lasted:>7}  {spent}"
+    )
 }
 
 /// The word of a round's end.
