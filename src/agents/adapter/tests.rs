@@ -87,13 +87,13 @@ fn the_program_can_be_another_and_further_arguments_come_last() {
 #[test]
 fn caps_go_to_the_programs_that_take_them() {
     let caps = CallCaps { turns: Some(7), usd_micro: Some(1_050_000) };
-    let spec = asked(AgentKind::Claude, &Ask { caps: caps, ..base() }).unwrap();
+    let spec = asked(AgentKind::Claude, &Ask { caps, ..base() }).unwrap();
     assert!(spec.argv.join(" ").ends_with("--max-turns 7 --max-budget-usd 1.050000"));
-    let spec = asked(AgentKind::Gemini, &Ask { caps: caps, ..base() }).unwrap();
+    let spec = asked(AgentKind::Gemini, &Ask { caps, ..base() }).unwrap();
     assert!(spec.files[0].1.contains("\"maxSessionTurns\":7"), "{:?}", spec.files);
     for kind in AgentKind::ALL {
         let known = kind.adapter().capabilities();
-        let takes = asked(kind, &Ask { caps: caps, ..base() }).ok() != asked(kind, &base()).ok();
+        let takes = asked(kind, &Ask { caps, ..base() }).ok() != asked(kind, &base()).ok();
         assert_eq!(takes, known.caps_turns || known.caps_cost, "{kind}");
     }
 }
