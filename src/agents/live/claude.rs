@@ -103,11 +103,9 @@ impl Signs {
                 line.version.get().into_iter().for_each(|version| each(Sign::Version(version)));
                 line.model.get().into_iter().for_each(|model| each(Sign::Model(model)));
             }
-            "status" if line.status.word() == "requesting" => {
-                if !core::mem::take(&mut self.retrying) {
-                    each(Sign::Request);
-                }
-            }
+            // a retry that was announced is this request
+            "status" if line.status.word() == "requesting" && core::mem::take(&mut self.retrying) => {}
+            "status" if line.status.word() == "requesting" => each(Sign::Request),
             "api_retry" => {
                 self.retrying = true;
                 each(Sign::Request);

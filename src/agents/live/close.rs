@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::super::join::join;
 use super::super::log::{Coverage, Log};
 use super::sign::Signs;
-use super::{AgentKind, Closed, Ledger, Live, Open, Place, ProcessEnd, Source, has_calls, only_in_files, plain};
+use super::{
+    AgentKind, Closed, Landed, Ledger, Live, Open, Place, ProcessEnd, Source, has_calls, only_in_files, plain,
+};
 use crate::engine::{Grade, RoundExit, Timestamp, Tokens, TurnRecord};
 
 /// Bytes of text in a token, about, where nobody counts.
@@ -31,10 +33,11 @@ impl Live {
         let mut joined = join(&logs.logs);
         // what came with the last half lines did not reach anybody
         let mut late: Vec<TurnRecord> = Vec::new();
-        last.into_iter().for_each(|landed| match landed {
-            super::Landed::Turn(record) => ledger.take_back(&record),
-            _ => {}
-        });
+        for landed in last {
+            if let Landed::Turn(record) = landed {
+                ledger.take_back(&record);
+            }
+        }
         let mut notes: Vec<String> = ledger.passed_over(&joined.health).into_iter().collect();
         let pieces = signs.as_ref().is_none_or(Signs::prints_pieces);
         let mut estimated = ledger.estimate(&mut joined.turns, cut, counts_live, pieces);

@@ -94,6 +94,9 @@ pub enum Landed {
     Said(String),
 }
 
+/// What a round comes to, and the counts of those of its turns that are known, by id.
+pub type Total = (Tokens, Vec<(Arc<str>, Tokens)>);
+
 /// What a round came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
@@ -101,7 +104,7 @@ pub struct Closed {
     pub late: Vec<TurnRecord>,
     /// What all records of the round come to once `late` is in, and the counts of those that landed with another; `None` where
     /// nothing is to be settled.
-    pub total: Option<(Tokens, Vec<(Arc<str>, Tokens)>)>,
+    pub total: Option<Total>,
     /// How much of what was stated in sum was counted turn by turn. Nothing at all where nobody stated anything.
     pub coverage: Coverage,
     /// How it ended.
@@ -335,7 +338,7 @@ impl Ledger {
                 self.requests += 1;
                 out.push(Landed::Request);
             }
-            Sign::Said(text) if text.is_empty() => {}
+            Sign::Said("") => {}
             Sign::Said(text) => out.push(Landed::Said(text.to_owned())),
             Sign::Grown { call, bytes, stated } => {
                 let name = call.unwrap_or("");

@@ -45,10 +45,7 @@ fn filed(id: &str, output: u64, effort: &str) -> String {
 }
 
 fn turns(landed: &[Landed]) -> Vec<u64> {
-    let count = |landed: &'_ Landed| match landed {
-        Landed::Turn(turn) => Some(turn.output.count()),
-        _ => None,
-    };
+    let count = |landed: &Landed| if let Landed::Turn(turn) = landed { Some(turn.output.count()) } else { None };
     landed.iter().filter_map(count).collect()
 }
 

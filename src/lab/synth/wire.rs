@@ -65,6 +65,8 @@ pub enum End {
     Well,
     /// With an error of the backend.
     Error,
+    /// By a signal, after which claude still says its result.
+    Cut,
 }
 
 /// One round.
@@ -212,16 +214,19 @@ fn claude(round: &Round<'_>, partial: bool, out: &mut Out) {
             out.print(turn.end, marked(json!({"type": "user", "message": {"role": "user", "content": content}})));
         }
     }
-    let (total, error) = (round.total(), round.end == End::Error);
-    let reason = if error { "api_error" } else { "completed" };
+    let total = round.total();
+    let (subtype, reason, text) = match round.end {
+        End::Well => ("success", "completed", ""),
+        End::Error => ("success", "api_error", "API Error: 529 made up for a test"),
+        End::Cut => ("error_during_execution", "aborted_streaming", ""),
+    };
     let mut models = serde_json::Map::new();
     if !turns.is_empty() {
         models.insert(round.model.to_owned(), json!({"inputTokens": turns.len(), "outputTokens": total}));
     }
-    let text = if error { "API Error: 529 made up for a test" } else { "" };
     out.print(
         round.ended(&turns),
-        json!({"type": "result", "subtype": "success", "is_error": error, "terminal_reason": reason, "session_id": session,
+        json!({"type": "result", "subtype": subtype, "is_error": round.end != End::Well, "terminal_reason": reason, "session_id": session,
                "num_turns": turns.len(), "total_cost_usd": 0.0, "usage": {"output_tokens": total}, "modelUsage": models,
                "result": text, "uuid": uuid(&format!("{session} result"))}),
     );

@@ -301,7 +301,7 @@ impl<'a> Player<'a> {
             Closing::None | Closing::Lump(_) => Closing::None,
             Closing::Total(_) => Closing::Total(draw.total()),
         };
-        let short = Round { draw: &draw, end: End::Error, ..*round };
+        let short = Round { draw: &draw, end: End::Cut, ..*round };
         if let Some(last) = short.told(self.args.wire.into()).last() {
             self.write(format!("{}\n", last.line).as_bytes())?;
         }
