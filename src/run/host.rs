@@ -351,13 +351,15 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
     fn work(&mut self) -> Result<(), HostError> {
         let until = self.round.as_ref().and_then(|round| round.until(self.until, &self.clocks));
         let mut landed = Vec::new();
-        let mut heard = self.os.receive(until);
+        let mut next = Some(self.os.receive(until));
         for _ in 0..BATCH {
+            let Some(heard) = next.take() else { break };
             self.hear(heard, &mut landed)?;
-            match self.os.pending() {
-                Some(more) => heard = more,
-                None => break,
-            }
+            next = self.os.pending();
+        }
+        let all_heard = next.is_none();
+        if let Some(heard) = next {
+            self.hear(heard, &mut landed)?;
         }
         for landed in landed {
             if self.stopped.is_some() {
@@ -367,7 +369,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         }
         self.journal.flush(self.os)?;
         self.clocks_of_the_round()?;
-        if self.stopped.is_none() && self.round.as_ref().is_some_and(Round::is_over) {
+        if all_heard && self.stopped.is_none() && self.round.as_ref().is_some_and(Round::is_over) {
             self.close()?;
         }
         Ok(())

@@ -182,6 +182,10 @@ impl Os for System {
     fn follow(&mut self, follows: &[Follow]) {
         let since = self.running.as_ref().map(|running| running.since);
         self.followed.add(follows, since);
+        if self.running.as_ref().is_some_and(|running| running.gone) {
+            // the agent left before it was heard which files are its
+            self.look(true);
+        }
     }
 
     fn receive(&mut self, until: Option<Timestamp>) -> Heard {
