@@ -413,7 +413,7 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
 
     /// The machine's moment has come, or one of the host's own.
     fn due(&mut self) -> Result<(), HostError> {
-        if !self.until.is_some_and(|until| self.os.now() >= until) {
+        if self.until.is_none_or(|until| self.os.now() < until) {
             return Ok(());
         }
         match &mut self.round {

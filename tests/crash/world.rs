@@ -13,23 +13,23 @@ use flyball::trace::ProcessId;
 
 /// The process was lost.
 #[derive(Clone, Copy, Debug)]
-pub struct Crash;
+pub(crate) struct Crash;
 
 /// What agents do.
 #[derive(Clone, Debug)]
-pub struct Script {
-    pub name: &'static str,
-    pub rounds: u64,
-    pub budget: Option<u64>,
+pub(crate) struct Script {
+    pub(crate) name: &'static str,
+    pub(crate) rounds: u64,
+    pub(crate) budget: Option<u64>,
     /// Milliseconds of a turn, and how many turns a round has.
-    pub turn_ms: u64,
-    pub turns: u64,
+    pub(crate) turn_ms: u64,
+    pub(crate) turns: u64,
     /// Every so many-eth round fails before its first turn.
-    pub fails: Option<u64>,
+    pub(crate) fails: Option<u64>,
     /// Agents that do not leave when they are told to.
-    pub deaf: bool,
+    pub(crate) deaf: bool,
     /// Agents that hang in their last turn.
-    pub hangs: bool,
+    pub(crate) hangs: bool,
 }
 
 impl Script {
@@ -44,7 +44,7 @@ impl Script {
         hangs: false,
     };
 
-    pub fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         vec![
             Self::USUAL,
             Self { name: "budget", budget: Some(2_500), rounds: 50, ..Self::USUAL },
@@ -72,7 +72,7 @@ struct Agent {
 }
 
 #[derive(Debug)]
-pub struct World {
+pub(crate) struct World {
     script: Script,
     luck: u64,
     files: BTreeMap<String, File>,
@@ -96,7 +96,7 @@ thread_local! {
 }
 
 impl World {
-    pub fn new(script: Script, luck: u64) -> Self {
+    pub(crate) fn new(script: Script, luck: u64) -> Self {
         Self {
             script,
             luck,
@@ -115,36 +115,36 @@ impl World {
         }
     }
 
-    pub const fn effects(&self) -> u64 {
+    pub(crate) const fn effects(&self) -> u64 {
         self.effects
     }
-    pub const fn released(&self) -> u64 {
+    pub(crate) const fn released(&self) -> u64 {
         self.released
     }
-    pub const fn most_alive(&self) -> usize {
+    pub(crate) const fn most_alive(&self) -> usize {
         self.most_alive
     }
-    pub const fn reported(&self) -> u64 {
+    pub(crate) const fn reported(&self) -> u64 {
         self.reported
     }
-    pub const fn not_durable(&self) -> u64 {
+    pub(crate) const fn not_durable(&self) -> u64 {
         self.not_durable
     }
-    pub fn alive(&self) -> usize {
+    pub(crate) fn alive(&self) -> usize {
         self.orphans.len() + usize::from(self.agent.as_ref().is_some_and(|agent| agent.released))
     }
-    pub fn clock_from(&mut self, at: Timestamp) {
+    pub(crate) fn clock_from(&mut self, at: Timestamp) {
         self.now = self.now.max(at.millis());
     }
 
     /// The process is lost right after this many effects more.
-    pub fn crash_after(&mut self, effects: Option<u64>) {
+    pub(crate) fn crash_after(&mut self, effects: Option<u64>) {
         self.effects = 0;
         self.crash_after = effects;
     }
 
     /// Runs a process until it ends or is lost.
-    pub fn carry_out<T>(&mut self, process: impl FnOnce(&mut Self) -> T) -> Result<T, Crash> {
+    pub(crate) fn carry_out<T>(&mut self, process: impl FnOnce(&mut Self) -> T) -> Result<T, Crash> {
         silence();
         QUIET.with(|quiet| quiet.set(true));
         let outcome = catch_unwind(AssertUnwindSafe(|| process(self)));
@@ -156,7 +156,7 @@ impl World {
     }
 
     /// What a crash leaves: of what was not durable, some beginning; an agent behind its gate leaves, one that was let go lives on.
-    pub fn lose(&mut self) {
+    pub(crate) fn lose(&mut self) {
         self.not_durable += std::mem::take(&mut self.since_sync);
         for (index, file) in (0_u64..).zip(self.files.values_mut()) {
             let luck = self.luck.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17).wrapping_add(index * 7919);
@@ -169,20 +169,20 @@ impl World {
         }
     }
 
-    pub fn end(&mut self, pid: u32) {
+    pub(crate) fn end(&mut self, pid: u32) {
         self.orphans.retain(|orphan| *orphan != pid);
     }
 
-    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+    pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
         let file = self.files.get(name)?;
         Some([&file.durable[..], &file.pending[..]].concat())
     }
 
-    pub fn cut(&mut self, name: &str, bytes: usize) {
+    pub(crate) fn cut(&mut self, name: &str, bytes: usize) {
         self.files.get_mut(name).unwrap().durable.truncate(bytes);
     }
 
-    pub fn empty(&mut self, name: &str) {
+    pub(crate) fn empty(&mut self, name: &str) {
         self.files.remove(name);
     }
 

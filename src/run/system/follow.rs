@@ -85,10 +85,8 @@ fn walk(folder: &Path, depth: usize, named: bool, follow: &Follow, found: &mut V
         let named = named || name.to_string_lossy().contains(&follow.name_contains);
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => walk(&path, depth - 1, named, follow, found),
-            Ok(kind) if kind.is_file() && named => {
-                if path.extension().is_some_and(|extension| extension == follow.extension) {
-                    found.push(path);
-                }
+            Ok(kind) if kind.is_file() && named && path.extension().is_some_and(|own| own == follow.extension) => {
+                found.push(path);
             }
             _ => {}
         }

@@ -68,7 +68,7 @@ pub fn run(args: &args::Run) -> Outcome {
     {
         warn(&format!("{NAME} could not be added to the exclude file of git: {error}"));
     }
-    go(args, prepared, opened)
+    go(args, &prepared, &opened)
 }
 
 fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
@@ -135,17 +135,17 @@ fn finite(typed: &Typed) -> Outcome<()> {
         .hint("--max-rounds 20 or --budget 10 ends it; --unlimited says that it is meant"))
 }
 
-fn go(args: &args::Run, mut prepared: Prepared, opened: Opened) -> Outcome {
-    let typed = prepared.typed.clone();
+fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
+    let typed = &prepared.typed;
     let band =
         Band::new(typed.juice, typed.slack).map_err(|error| Failure::usage(error).while_("cannot use the target"))?;
     let stamps = if prepared.sim.as_ref().is_some_and(Sim::is_instant) { Stamps::Agent } else { Stamps::Own };
-    let mut agent = agent(&prepared, &opened, stamps)?;
-    check_program(&prepared, &agent)?;
+    let mut agent = agent(prepared, opened, stamps)?;
+    check_program(prepared, &agent)?;
     opened.write_config(&prepared.settings, &digest(&prepared.prompt))?;
-    let header = header(&prepared, &typed);
+    let header = header(prepared, typed);
     let journal = opened.journal(&header, &prepared.ladder)?;
-    let machine = machine(&prepared, &typed, band, &opened);
+    let machine = machine(prepared, typed, band, opened);
     let loud = if args.quiet {
         Loud::Quiet
     } else if args.verbose {
@@ -155,15 +155,13 @@ fn go(args: &args::Run, mut prepared: Prepared, opened: Opened) -> Outcome {
     };
     let json = args.format == args::Format::Json;
     let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget);
-    introduce(&prepared, &opened, loud, json);
+    introduce(prepared, opened, loud, json);
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
-    let began = (opened.kept.rounds, opened.id.clone());
     let outcome = Host::new(&mut system, &mut agent, &mut show, machine, journal).with(stamps, clocks).run();
-    prepared.prompt.clear();
     match outcome {
-        Ok(ended) => Ok(stop::say_how(&ended, &typed, &began.1, json)),
+        Ok(ended) => Ok(stop::say_how(&ended, typed, &opened.id, json)),
         Err(HostError::Agent(why)) => {
             Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started"))
         }
