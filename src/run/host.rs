@@ -5,7 +5,7 @@
 //! that an agent which has said its last is given a moment and then ended, that a pipe held open delays nothing, and
 //! that no round leaves a process behind. All effects go through [`Os`].
 //!
-//! It reads no settings and prints nothing: a [`View`] is told.
+//! It reads no settings and prints nothing: a [`View`](super::View) is told.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,11 +15,13 @@ use super::agent::Agents;
 use super::journal::Journal;
 use super::os::{Asked, End, Heard, Launch, Os, Send};
 use super::record::round_folder;
+use super::round::{Round, keep};
+use super::view::{Told, View};
 use crate::agents::adapter::Stop;
-use crate::agents::live::{Closed, Landed, Live, ProcessEnd};
+use crate::agents::live::{Closed, Landed, ProcessEnd};
 use crate::engine::{
     AnyLaw, Checkpoint, Control, Effort, Grade, Input, Machine, MicroUsd, Millis, Output, RoundExit, Spent,
-    StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
+    StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Waiting,
 };
 use crate::trace::Record;
 
@@ -48,55 +50,8 @@ impl Default for Clocks {
     }
 }
 
-/// The most bytes that are kept of what a round writes to one of its pipes. What comes after is read, counted and not kept.
-pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// The most messages that are taken in before they are made durable.
 const BATCH: usize = 1024;
-
-/// What came of a round, for people.
-#[derive(Clone, Debug)]
-pub struct Told<'a> {
-    /// The round.
-    pub round: u64,
-    /// The effort that it was asked to run at.
-    pub asked: &'a str,
-    /// How it ended.
-    pub exit: RoundExit,
-    /// The failure in words.
-    pub why: Option<&'a str>,
-    /// Turns that were counted.
-    pub turns: u64,
-    /// Output tokens of the round.
-    pub output: Tokens,
-    /// How long it took.
-    pub lasted: Millis,
-    /// What the governor made of it; none where it was not read.
-    pub verdict: Option<&'a Verdict>,
-    /// All that was spent.
-    pub spent: Spent,
-}
-
-/// Who is told what happens. All of it may be ignored.
-pub trait View {
-    /// A round's agent was started.
-    fn began(&mut self, _round: u64, _effort: &str, _at: Timestamp) {}
-    /// A turn landed in the round under way.
-    fn landed(&mut self, _turn: &TurnRecord, _spent: Spent) {}
-    /// The agent said this.
-    fn said(&mut self, _text: &str) {}
-    /// A round is over.
-    fn ended(&mut self, _told: &Told<'_>) {}
-    /// The loop waits.
-    fn waits(&mut self, _until: Timestamp, _why: Waiting) {}
-    /// Something that people should know.
-    fn note(&mut self, _text: &str) {}
-}
-
-/// Tells nobody.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoView;
-
-impl View for NoView {}
 
 /// Why the loop broke off.
 #[derive(Debug, thiserror::Error)]
@@ -122,30 +77,6 @@ pub struct Ended {
     pub kept: Checkpoint,
     /// Processes that rounds had left behind and that were ended.
     pub swept: usize,
-}
-
-/// The round whose agent runs.
-struct Round {
-    number: u64,
-    effort: Effort,
-    live: Live,
-    began: Timestamp,
-    heard: Timestamp,
-    told_heard: Timestamp,
-    landed: u64,
-    before: Tokens,
-    requests: u64,
-    kept: [usize; 2],
-    session: Option<String>,
-    result: Option<Timestamp>,
-    ended_after_result: Option<Timestamp>,
-    confirmed: Option<Arc<str>>,
-    ignored: bool,
-    cost: MicroUsd,
-    exit: Option<(End, Timestamp)>,
-    closed: bool,
-    swept: bool,
-    cut: bool,
 }
 
 /// The host of one loop.
@@ -673,54 +604,6 @@ impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
         }
         Ok(())
     }
-}
-
-impl Round {
-    fn new(number: u64, effort: Effort, live: Live, now: Timestamp, before: Tokens) -> Self {
-        Self {
-            number,
-            effort,
-            live,
-            began: now,
-            heard: now,
-            told_heard: now,
-            landed: 0,
-            before,
-            requests: 0,
-            kept: [0; 2],
-            session: None,
-            result: None,
-            ended_after_result: None,
-            confirmed: None,
-            ignored: false,
-            cost: MicroUsd::ZERO,
-            exit: None,
-            closed: false,
-            swept: false,
-            cut: false,
-        }
-    }
-
-    /// The agent is gone, and so are its pipes.
-    const fn is_over(&self) -> bool {
-        self.exit.is_some() && self.closed
-    }
-
-    /// The next moment that matters: the machine's, or one of the host's own clocks.
-    fn until(&self, machine: Option<Timestamp>, clocks: &Clocks) -> Option<Timestamp> {
-        let exit = self.exit.map(|(_, at)| at.after(clocks.after_exit));
-        let running = self.exit.is_none() && !self.cut;
-        let result =
-            self.ended_after_result.or(self.result).filter(|_| running).map(|at| at.after(clocks.after_result));
-        [machine.filter(|_| self.exit.is_none()), exit, result].into_iter().flatten().min()
-    }
-}
-
-/// Keeps what the agent wrote, up to a bound.
-fn keep(os: &mut impl Os, round: &mut Round, pipe: usize, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let room = KEPT_BYTES.saturating_sub(round.kept[pipe]).min(bytes.len());
-    round.kept[pipe] += room;
-    if room == 0 { Ok(()) } else { os.append(&format!("{}/{name}", round_folder(round.number)), &bytes[..room]) }
 }
 
 const fn signal_of(stop: Stop) -> Send {

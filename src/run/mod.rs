@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`host`] | orders out, facts in |
+//! | [`view`] | who is told what happens |
 //! | [`os`] | every effect, behind one trait |
 //! | [`system`] | the effects for real |
 //! | [`gate`] | the process that waits until it is written down, and then becomes the agent |
@@ -24,12 +25,16 @@ pub mod host;
 pub mod journal;
 pub mod os;
 pub mod record;
+mod round;
 pub mod summary;
 pub mod system;
+pub mod view;
 
 pub use agent::{Agent, Agents};
-pub use host::{Clocks, Ended, Host, HostError, NoView, Stamps, Told, View};
+pub use host::{Clocks, Ended, Host, HostError, Stamps};
 pub use journal::Journal;
 pub use os::Os;
 pub use record::{RecordError, Recovered, State, recover};
+pub use round::KEPT_BYTES;
 pub use summary::Summary;
+pub use view::{NoView, Told, View};
