@@ -57,6 +57,17 @@ pub enum Command {
     Replay(Replay),
     /// Plan the shortest run that measures a ladder, and what it costs
     Pilot(Pilot),
+    /// Run the loop with an agent, governed, until a control stops it
+    Run(Box<crate::cli::cmd::run::args::Run>),
+    /// List the runs of a project
+    Runs(super::cmd::runs::Runs),
+    /// Show how a run stands, the last one unless another is named
+    Status(super::cmd::runs::Status),
+    /// Look which agents are there, which versions, and what is missing; asks no model
+    Doctor(super::cmd::doctor::Doctor),
+    /// Play one round of a scenario as an agent would
+    #[command(hide = true)]
+    FakeAgent(super::cmd::fake_agent::FakeAgent),
 }
 
 /// `sweep`.

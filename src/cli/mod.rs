@@ -9,6 +9,7 @@ pub mod error;
 pub mod exit;
 pub mod logs;
 pub mod output;
+pub mod settings;
 pub mod signal;
 
 use std::process::ExitCode;
@@ -21,6 +22,9 @@ use exit::Exit;
 /// Runs the command that the arguments name.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(code) = crate::run::gate::pass(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     signal::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -39,6 +43,11 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => cmd::validate::run(&args),
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
+        Command::Run(args) => cmd::run::run(&args),
+        Command::Runs(args) => cmd::runs::list(&args),
+        Command::Status(args) => cmd::runs::status(&args),
+        Command::Doctor(args) => cmd::doctor::run(&args),
+        Command::FakeAgent(args) => cmd::fake_agent::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

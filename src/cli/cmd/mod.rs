@@ -3,9 +3,13 @@
 pub mod calibrate;
 pub mod common;
 pub mod conform;
+pub mod doctor;
+pub mod fake_agent;
 pub mod ledger;
 pub mod pilot;
 pub mod replay;
+pub mod run;
+pub mod runs;
 pub mod simulate;
 pub mod sweep;
 pub mod validate;

@@ -116,6 +116,43 @@ pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result
     }
 }
 
+/// One setting of a text: its table and key, what it says as text, and its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The table.
+    pub table: &'static str,
+    /// The key.
+    pub key: &'static str,
+    /// What it says: a number or a text as it stands, a list as JSON.
+    pub text: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+/// The settings of a text that has these tables with these keys and no others; or all its faults.
+///
+/// # Errors
+/// Each fault, with its line and its key.
+pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) -> Result<Vec<Entry>, Vec<Problem>> {
+    let report = Report::new(text);
+    let tables: Vec<&str> = known.iter().map(|(table, _)| *table).collect();
+    let mut found = Vec::new();
+    match DeTable::parse(text) {
+        Ok(document) => {
+            let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
+            root.refuse_others(&tables);
+            for &(table, keys) in known {
+                let Some(fields) = root.get(table).and_then(|item| item.table(keys)) else { continue };
+                let read =
+                    |&key: &&'static str| fields.get(key).and_then(|item| Some((key, item.plain()?, item.line())));
+                found.extend(keys.iter().filter_map(read).map(|(key, text, line)| Entry { table, key, text, line }));
+            }
+        }
+        Err(error) => report.syntax(&error),
+    }
+    if report.is_clean() { Ok(found) } else { Err(report.into_problems()) }
+}
+
 /// The whole document. All parts are read before any is given up, so that every fault is told.
 fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
     if root.get("format").is_none() {
