@@ -146,7 +146,7 @@ fn overflow() -> Script {
 
 /// A case of failing rounds: they must be counted as failures, and the loop must end by them.
 const fn failing(name: &'static str, script: fn() -> Script) -> Case {
-    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "40s"]);
+    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "60s"]);
     Case { name, script, runs, meanwhile: Meanwhile::Nothing, check: checks::failing }
 }
 
@@ -191,7 +191,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "stall",
         script: stall,
-        runs: Runs::Loop(&["--max-rounds", "2", "--inactivity", "20s"]),
+        runs: Runs::Loop(&["--max-rounds", "2", "--inactivity", "40s"]),
         meanwhile: Meanwhile::Nothing,
         check: checks::stall,
     },
@@ -200,8 +200,8 @@ pub const CASES: &[Case] = &[
     failing("error-500", error_500),
     failing("error-529", error_529),
     failing("overflow", overflow),
-    failing("refusal", refusal),
-    failing("dropped", dropped),
+    Case { check: checks::refusal, ..failing("refusal", refusal) },
+    Case { check: checks::dropped, ..failing("dropped", dropped) },
 ];
 
 /// Runs one case of one CLI.

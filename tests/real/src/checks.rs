@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cases::{Ran, ended};
-use crate::journal::Journal;
+use crate::journal::{Journal, Round};
 use crate::stub::{For, Seen};
 
 /// The last line of a run that a control stopped, with its exit code.
@@ -144,18 +144,50 @@ pub fn stall(ran: &Ran<'_>) -> Result<String, String> {
     counts(ran)
 }
 
+/// A refusal is a failure or an answer, as the CLI has it; what it cost is counted either way.
+pub fn refusal(ran: &Ran<'_>) -> Result<String, String> {
+    stopped_by(ran, "agent-failures", 1).or_else(|_| stopped_by(ran, "rounds", 1))?;
+    let (sums, exits) = sums(ran)?;
+    Ok(format!("{exits}; {sums} tokens, all that were stated"))
+}
+
+/// No round passes for done. One in which the CLI tries again for ever, in silence, is cut.
 pub fn failing(ran: &Ran<'_>) -> Result<String, String> {
-    stopped_by(ran, "agent-failures", 1)?;
-    let journal = journal(ran)?;
-    let exits: Vec<_> = journal.rounds.values().map(|round| round.exit.as_deref().unwrap_or("unended")).collect();
-    if exits.contains(&"done") {
-        return Err(format!("the rounds ended {}", exits.join(" ")));
+    stopped_by(ran, "agent-failures", 1).or_else(|_| stopped_by(ran, "rounds", 1))?;
+    let (recorded, exits) = sums(ran)?;
+    if exits.contains("done") {
+        return Err(format!("the rounds ended {exits}"));
     }
     let requests = ran.seen.iter().filter(|seen| matches!(seen.of, For::Turn(_))).count();
+    Ok(format!("{exits}; {requests} requests, {recorded} tokens"))
+}
+
+/// Streams that break off: nothing was stated in the end, and what was stated before may be counted or estimated.
+pub fn dropped(ran: &Ran<'_>) -> Result<String, String> {
+    let ends = ["agent-failures", "rounds", "requests"];
+    if ends.iter().all(|control| stopped_by(ran, control, 1).is_err()) {
+        return Err(format!("not stopped by {}", ends.join(", ")));
+    }
+    let began = ran.seen.iter().filter(|seen| matches!(seen.of, For::Turn(_))).filter_map(|seen| seen.turn.as_ref());
+    let (requests, most) = began.fold((0, 0), |(count, sum), turn| (count + 1, sum + turn.output));
+    let journal = journal(ran)?;
+    let recorded: u64 = journal.rounds.values().map(Round::sum).sum();
+    if requests > 400 || recorded > most {
+        return Err(format!("{requests} requests, {recorded} tokens recorded of {most} at most"));
+    }
+    let exits: Vec<_> = journal.rounds.values().map(|round| round.exit.as_deref().unwrap_or("unended")).collect();
+    Ok(format!("{}; {requests} requests, {recorded} tokens", exits.join(" ")))
+}
+
+/// Output of all rounds, which is what was stated or, where answers broke off, more; and how they ended.
+fn sums(ran: &Ran<'_>) -> Result<(u64, String), String> {
+    let journal = journal(ran)?;
+    let exits: Vec<_> = journal.rounds.values().map(|round| round.exit.as_deref().unwrap_or("unended")).collect();
     let stated: u64 = stated(&ran.seen).into_values().flatten().sum();
     let recorded: u64 = journal.rounds.values().map(|round| round.sum()).sum();
-    if recorded < stated {
-        return Err(format!("{recorded} tokens recorded of {stated} that were stated"));
+    let estimated: u64 = journal.rounds.values().map(|round| round.estimated()).sum();
+    if recorded != stated + estimated {
+        return Err(format!("{recorded} tokens recorded, {stated} stated, {estimated} estimated"));
     }
-    Ok(format!("{}; {requests} requests, {recorded} tokens", exits.join(" ")))
+    Ok((recorded, exits.join(" ")))
 }

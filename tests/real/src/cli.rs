@@ -168,7 +168,7 @@ pub const CLIS: &[Cli] = &[
         version: "1.6.0",
         program: Program::Script("@earendil-works/pi-coding-agent/dist/cli.js"),
         model: "stub/claude-opus-4-6",
-        ladder: &["max", "high", "medium", "low"],
+        ladder: &["high", "medium", "low"],
         files: &[(".pi/agent/models.json", PI_MODELS), (".pi/agent/settings.json", PI_SETTINGS)],
         env: &[("STUB_KEY", "sk-test"), ("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")],
         kept: &[],
