@@ -57,6 +57,11 @@ pub enum Command {
     Replay(Replay),
     /// Plan the shortest run that measures a ladder, and what it costs
     Pilot(Pilot),
+    /// Look which agents are there, which versions, and what is missing; asks no model
+    Doctor(super::cmd::doctor::Doctor),
+    /// Play one round of a scenario as an agent would
+    #[command(hide = true)]
+    FakeAgent(super::cmd::fake_agent::FakeAgent),
 }
 
 /// `sweep`.

@@ -39,6 +39,8 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => cmd::validate::run(&args),
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
+        Command::Doctor(args) => cmd::doctor::run(&args),
+        Command::FakeAgent(args) => cmd::fake_agent::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

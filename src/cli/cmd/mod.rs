@@ -3,6 +3,8 @@
 pub mod calibrate;
 pub mod common;
 pub mod conform;
+pub mod doctor;
+pub mod fake_agent;
 pub mod ledger;
 pub mod pilot;
 pub mod replay;
