@@ -17,7 +17,7 @@ mod read;
 mod words;
 mod write;
 
-pub use event::{Header, Kept, Line, MeanOf, Record, Setup, StatedTurn, Turn};
+pub use event::{BeliefOf, Header, Kept, Line, MeanOf, Record, Setup, StatedTurn, Turn};
 pub use read::{Reader, Trace, TraceError, read};
 pub use words::{Hex, Word, Worded};
 pub use write::Writer;

@@ -75,6 +75,7 @@ fn traced(once: &Once<'_>, folder: &Folder) -> Outcome<Simulated> {
         rest_ms: cell.rest.count(),
         budget_tokens: scenario.governor.budget.map(|tokens| tokens.count()),
         rounds: Some(once.rounds.into()),
+        set: Setup::set_of(&scenario.governor.tuning),
     };
     let mut header = Header::new(setup);
     header.scenario = Some(scenario.name.clone());
