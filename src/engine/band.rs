@@ -44,11 +44,10 @@ impl Edge {
         Ok(Self { numerator, denominator, narrow, inside })
     }
 
-    /// The edge in tokens per turn, as the nearest float.
+    /// Numerator and denominator, in lowest terms.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "laws that estimate look at the edge on the log scale")]
-    pub fn tokens(&self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
+    pub const fn fraction(&self) -> (u128, u128) {
+        (self.numerator, self.denominator)
     }
 
     /// Whether the mean lies under this edge, and whether over it; on one that is not inside it does both. Products past

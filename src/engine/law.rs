@@ -11,7 +11,6 @@ use alloc::collections::BTreeMap;
 use super::band::{Band, Side};
 use super::ladder::{Rung, Rungs};
 use super::meter::{RoundSums, Sums};
-use super::real::micros;
 use super::units::{Mean, Timestamp, Tokens};
 
 /// What a law is shown after a round.
@@ -136,20 +135,6 @@ pub struct Belief {
     pub gain: Option<i64>,
 }
 
-impl Belief {
-    /// An error and its standard deviation, in nats.
-    #[must_use]
-    pub fn new(error: f64, sd: f64) -> Self {
-        Self { error: micros(error), sd: micros(sd), step: None, gain: None }
-    }
-
-    /// With the step of the ladder and the gain of a move, in nats.
-    #[must_use]
-    pub fn with(self, step: Option<f64>, gain: Option<f64>) -> Self {
-        Self { step: step.map(micros), gain: gain.map(micros), ..self }
-    }
-}
-
 impl Evidence {
     /// A mean and where it lay.
     #[must_use]
@@ -208,17 +193,6 @@ impl LawState {
         } else if self.0.len() < Self::MOST && name.len() <= 64 {
             self.0.insert(name.into(), value);
         }
-    }
-
-    /// Sets a float, as its bits.
-    pub fn set_real(&mut self, name: &str, value: f64) {
-        self.set(name, value.to_bits());
-    }
-
-    /// A float, if it was set and is finite.
-    #[must_use]
-    pub fn real(&self, name: &str) -> Option<f64> {
-        self.get(name).map(f64::from_bits).filter(|value| value.is_finite())
     }
 
     /// A value, if it was set.

@@ -3,7 +3,7 @@
 //! It decides how hard the agent thinks, when the loop stops and what it may spend, and it does so without a clock,
 //! randomness, a file, a thread or a process: time and facts come in as arguments, orders come back as values. The
 //! simulator and the real runner drive the very same machine. It is `no_std` with `alloc`; integers are its state, and
-//! floats occur in [`laws`] and what they share alone.
+//! floats occur in [`laws`] alone.
 //!
 //! | module | holds |
 //! |---|---|
@@ -13,7 +13,6 @@
 //! | [`meter`] | every report, and sums over any window |
 //! | [`band`] | how far off is still fine, exactly |
 //! | [`law`], [`laws`] | what a law is shown and answers; the laws |
-//! | [`estimate`], [`real`] | the reading that estimating laws share; floats from counts and back |
 //! | [`governor`] | meter, window, band and law joined: one decision a round |
 //! | [`control`] | what stops a loop, and what bounds it |
 //! | [`machine`] | the loop itself |
@@ -25,7 +24,6 @@ pub mod band;
 pub mod checkpoint;
 pub mod control;
 pub mod error;
-pub mod estimate;
 pub mod event;
 pub mod governor;
 pub mod ladder;
@@ -34,7 +32,6 @@ pub mod laws;
 pub mod log;
 pub mod machine;
 pub mod meter;
-pub mod real;
 pub mod settlement;
 pub mod turn;
 pub mod units;

@@ -11,7 +11,7 @@ pub(crate) struct Layer {
 
 /// Every layer, and what it may use beside itself.
 const LAYERS: &[Layer] = &[
-    Layer { name: "engine", layers: &[], crates: &["libm"] },
+    Layer { name: "engine", layers: &[], crates: &[] },
     Layer { name: "sim", layers: &["engine"], crates: &["libm"] },
     Layer { name: "trace", layers: &["engine"], crates: &["serde", "serde_json", "sha2", "thiserror"] },
     Layer { name: "agents", layers: &["engine"], crates: &["serde", "serde_json"] },

@@ -1,8 +1,8 @@
 //! The target and the edges of the band on the log scale, worked out once and not in every round.
 
+use super::real::real;
 use crate::engine::band::Band;
 use crate::engine::law::Reading;
-use crate::engine::real::real;
 use crate::engine::units::Target;
 
 /// Logarithms of a target and its edges, in nats.

@@ -9,14 +9,14 @@
 //! its variance and g = ln r, the log likelihood ratio of "one step too high" over "right" is (g/v)(e - g/2), summed and
 //! never let below zero; it moves past `threshold`. The average run between false moves grows as e^threshold; a real
 //! step is found in about threshold / (g^2 / 2 v) rounds. Moustakides (1986): no rule with as few false moves finds
-//! it sooner in the worst case. Every round's error and variance is read by [`estimate`](crate::engine::estimate).
+//! it sooner in the worst case. Every round's error and variance is read by [`estimate`](super::estimate).
 
 use super::aim::Aim;
+use super::estimate::Estimator;
+use super::real::from_micros;
 use super::track::small;
 use super::tuning::{Knob, Values};
-use crate::engine::estimate::Estimator;
 use crate::engine::law::{Belief, Decision, Evidence, Law, LawState, Reading, Why};
-use crate::engine::real::from_micros;
 
 /// What can be set.
 pub(super) const KNOBS: [Knob; 2] = [

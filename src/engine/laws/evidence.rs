@@ -9,14 +9,14 @@
 //! data at the present dose against fixed limits. With R rounds of n turns the standard error is that of (s^2/n + tau^2) / R, so
 //! that it takes (2 z / ln r)^2 (s^2/n + tau^2) rounds to tell half a step of ratio r. It is insensitive to its knobs
 //! (z from 1.5 to 3) and assumes nothing about the ladder but its order; what it pays is one rung a move, and data thrown
-//! away at each. Every round's mean is read by [`estimate`](crate::engine::estimate).
+//! away at each. Every round's mean is read by [`estimate`](super::estimate).
 
 use super::aim::Aim;
+use super::estimate::Estimator;
+use super::real::from_micros;
 use super::track::small;
 use super::tuning::{Knob, Values};
-use crate::engine::estimate::Estimator;
 use crate::engine::law::{Belief, Decision, Evidence as Grounds, Law, LawState, Reading, Why};
-use crate::engine::real::from_micros;
 
 /// What can be set.
 pub(super) const KNOBS: [Knob; 1] = [Knob {

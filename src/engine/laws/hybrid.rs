@@ -10,9 +10,9 @@
 
 use super::dither::WIDTH;
 use super::model::{self, Nearest};
+use super::real::from_micros;
 use super::tuning::{Knob, Values};
 use crate::engine::law::{Decision, Law, LawState, Reading};
-use crate::engine::real::from_micros;
 
 /// What can be set.
 pub(super) const KNOBS: [Knob; 5] = {

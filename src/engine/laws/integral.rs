@@ -8,14 +8,14 @@
 //! u += ki e / ln r with u held on the ladder (anti-windup). The loop is a first-order filter of the error with time
 //! constant 1/ki rounds: less luck than one reading, and as much lag. A quantised actuator behind an integrator has a limit cycle whatever
 //! its tuning, unless a rung lies in the dead zone (McMillan). Every round's error is read by
-//! [`estimate`](crate::engine::estimate).
+//! [`estimate`](super::estimate).
 
 use super::aim::Aim;
 use super::cusum::RATIO;
+use super::estimate::Estimator;
+use super::real::{from_micros, place, whole};
 use super::tuning::{Knob, Values};
-use crate::engine::estimate::Estimator;
 use crate::engine::law::{Belief, Decision, Evidence, Law, LawState, Reading, Why};
-use crate::engine::real::{from_micros, place, whole};
 
 /// What can be set.
 pub(super) const KNOBS: [Knob; 3] = [

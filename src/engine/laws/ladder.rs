@@ -14,10 +14,10 @@
 use alloc::vec::Vec;
 
 use super::aim::Aim;
+use super::estimate::{Estimate, Estimator};
+use super::real::place;
 use super::track::small;
-use crate::engine::estimate::{Estimate, Estimator};
 use crate::engine::law::{LawState, Reading};
-use crate::engine::real::place;
 
 /// Standard deviation of the level at the first rung.
 const LEVEL: f64 = 2.0;

@@ -15,19 +15,21 @@
 //! | [`Hybrid`] | the same, two rungs in turn where none is near |
 //!
 //! [`Cooldown`] holds any of them still for some rounds after a move; [`tuning`] has what can be set. From `integral` on all share the
-//! reading of [`estimate`](super::estimate).
+//! reading of [`estimate`].
 
 mod aim;
 pub mod confirm;
 pub mod cooldown;
 pub mod cusum;
 mod dither;
+pub mod estimate;
 pub mod evidence;
 pub mod fixed;
 pub mod hybrid;
 pub mod integral;
 mod ladder;
 pub mod model;
+pub mod real;
 pub mod reference;
 pub mod reset;
 pub mod stride;

@@ -12,9 +12,9 @@
 use super::cusum::RATIO;
 use super::dither::{Dither, Near};
 use super::ladder::Beliefs;
+use super::real::{from_micros, real};
 use super::tuning::{Knob, Values};
 use crate::engine::law::{Belief, Decision, Evidence, Law, LawState, Reading, Why};
-use crate::engine::real::{from_micros, real};
 
 /// What can be set.
 pub(super) const KNOBS: [Knob; 4] = [

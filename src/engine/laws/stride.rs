@@ -9,7 +9,7 @@
 //! If all rungs show the same multiplicative noise and the ladder's shape is known, every rung is as informative about
 //! the level, so that there is nothing to gain by exploring and the rung with the best posterior is optimal; a move
 //! costs nothing by itself, so demanding certainty loses. What is left is to know the level: see `track` for the filter
-//! and [`estimate`](crate::engine::estimate) for the reading. The hysteresis `gain` bounds how often two rungs as good as each other
+//! and [`estimate`](super::estimate) for the reading. The hysteresis `gain` bounds how often two rungs as good as each other
 //! take turns. `drift` says how fast the level may move: too small and a changed load is followed late, too large and noise is
 //! followed.
 //!
@@ -17,10 +17,10 @@
 //! is told by the [`guard`](super::guard): it says so, and holds. Sources: Kalman (1960); the control study.
 
 use super::dither::{self, Dither, Near};
+use super::real::{from_micros, place, real, whole};
 use super::track::Track;
 use super::tuning::{Knob, Values};
 use crate::engine::law::{Belief, Decision, Evidence, Law, LawState, Reading, Why};
-use crate::engine::real::{from_micros, place, real, whole};
 
 /// What can be set.
 pub(super) const KNOBS: [Knob; 4] = [DRIFT, GAIN, dither::ON, dither::WIDTH];

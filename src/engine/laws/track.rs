@@ -12,9 +12,9 @@
 //! standardised sum passes [`SURPRISE`], x is made unsure again. Source: Kalman (1960); the control study for the constants.
 
 use super::aim::Aim;
-use crate::engine::estimate::{Estimate, Estimator};
+use super::estimate::{Estimate, Estimator};
+use super::real::place;
 use crate::engine::law::{LawState, Reading};
-use crate::engine::real::place;
 
 /// ln of a step before any was seen, a factor of 1.6, and its variance.
 const STEP: f64 = 0.47;

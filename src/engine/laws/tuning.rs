@@ -6,9 +6,9 @@
 use core::fmt;
 
 use super::LawKind;
+use super::real::from_micros;
 use crate::engine::band::Band;
 use crate::engine::error::BandError;
-use crate::engine::real::from_micros;
 use crate::engine::units::{Ratio, Target};
 
 /// One number of a law that can be set.

@@ -37,9 +37,9 @@
 
 use alloc::vec::Vec;
 
-use super::law::LawState;
-use super::meter::RoundSums;
 use super::real::{nats, real};
+use crate::engine::law::LawState;
+use crate::engine::meter::RoundSums;
 
 /// Variance of ln x within a session before anything was seen: that of a lognormal whose cv is one, about ln 2.
 pub const WITHIN: f64 = 0.69;

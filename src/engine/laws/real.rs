@@ -3,6 +3,9 @@
 //! The only place of the engine where one becomes the other. Not for state or comparison of tokens, which are integers.
 //! Functions beyond `+ - * /` and the square root come from `libm`, so that a law computes the same bits everywhere.
 
+use crate::engine::band::Edge;
+use crate::engine::law::{Belief, LawState};
+
 /// A count as the nearest float.
 #[must_use]
 #[inline]
@@ -59,6 +62,43 @@ pub fn from_micros(micros: u32) -> f64 {
 #[expect(clippy::cast_possible_truncation, reason = "rounded first; `as` holds at the ends and maps NaN to zero")]
 pub fn whole(value: f64) -> i64 {
     libm::rint(value) as i64
+}
+
+impl LawState {
+    /// Sets a float, as its bits.
+    pub fn set_real(&mut self, name: &str, value: f64) {
+        self.set(name, value.to_bits());
+    }
+
+    /// A float, if it was set and is finite.
+    #[must_use]
+    pub fn real(&self, name: &str) -> Option<f64> {
+        self.get(name).map(f64::from_bits).filter(|value| value.is_finite())
+    }
+}
+
+impl Belief {
+    /// An error and its standard deviation, in nats.
+    #[must_use]
+    pub fn new(error: f64, sd: f64) -> Self {
+        Self { error: micros(error), sd: micros(sd), step: None, gain: None }
+    }
+
+    /// With the step of the ladder and the gain of a move, in nats.
+    #[must_use]
+    pub fn with(self, step: Option<f64>, gain: Option<f64>) -> Self {
+        Self { step: step.map(micros), gain: gain.map(micros), ..self }
+    }
+}
+
+impl Edge {
+    /// The edge in tokens per turn, as the nearest float.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "laws that estimate look at the edge on the log scale")]
+    pub fn tokens(&self) -> f64 {
+        let (numerator, denominator) = self.fraction();
+        numerator as f64 / denominator as f64
+    }
 }
 
 #[cfg(test)]
