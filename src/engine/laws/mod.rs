@@ -22,6 +22,7 @@ pub mod confirm;
 pub mod cooldown;
 pub mod cusum;
 mod dither;
+mod guard;
 pub mod estimate;
 pub mod evidence;
 pub mod fixed;

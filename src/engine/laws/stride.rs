@@ -13,8 +13,9 @@
 //! take turns. `drift` says how fast the level may move: too small and a changed load is followed late, too large and noise is
 //! followed.
 //!
-//! It takes the ladder for monotone. Where effort acts the wrong way round, or two rungs near the target are swapped, it
-//! is told by the [`guard`](super::guard): it says so, and holds. Sources: Kalman (1960); the control study.
+//! It takes the ladder for monotone, and watches whether it is: a move after which the size went the wrong way is told
+//! (`backwards`), and where the moves together say that the ladder is upside down it is taken the other way round. Two swapped rungs next to the target are told when they are stepped over, and not
+//! always found: a pilot that visits each rung once finds them. Sources: Kalman (1960); the control study.
 
 use super::dither::{self, Dither, Near};
 use super::real::{from_micros, place, real, whole};
@@ -105,6 +106,9 @@ impl Walk {
         let Some(seen) = self.track.observe(reading, self.drift) else {
             return Decision { to: reading.rung, why: Why::EmptyRound, evidence };
         };
+        if self.track.past_end() && self.track.stuck() {
+            self.track.against = true;
+        }
         let (here, rungs) = self.track.at();
         let (x, g) = (self.track.x, self.track.g);
         let wanted = whole(-x / g);
@@ -121,7 +125,8 @@ impl Walk {
             None if gain > self.gain || (gain > 0.0 && !self.track.tried(there)) => (there, Why::Nearer),
             None => (here, Why::LittleGain),
         };
-        let to = reading.rungs.rung(rungs - 1 - place).unwrap_or(reading.rung);
+        let why = if self.track.against { Why::Backwards } else { why };
+        let to = reading.rungs.rung(self.track.turned(place)).unwrap_or(reading.rung);
         Decision { to, why, evidence }
     }
 

@@ -12,6 +12,7 @@
 //! standardised sum passes [`SURPRISE`], x is made unsure again. Source: Kalman (1960); the control study for the constants.
 
 use super::aim::Aim;
+use super::guard::{Guard, Said};
 use super::estimate::{Estimate, Estimator};
 use super::real::place;
 use crate::engine::law::{LawState, Reading};
@@ -71,6 +72,11 @@ pub(super) struct Track {
     /// The last rung with turns, from the softest.
     last: usize,
     rungs: usize,
+    guard: Guard,
+    /// Whether the ladder turned out to be upside down: places count from its hardest word.
+    flipped: bool,
+    /// Whether the last move went against the order.
+    pub(super) against: bool,
 }
 
 impl Track {
@@ -91,6 +97,9 @@ impl Track {
             count: 0,
             last: 0,
             rungs: 0,
+            guard: Guard::default(),
+            flipped: false,
+            against: false,
         }
     }
 
@@ -102,10 +111,10 @@ impl Track {
     /// Takes in the round; `drift` is the standard deviation of how the level moves in one. None where it had no turns.
     pub(super) fn observe(&mut self, reading: &Reading<'_>, drift: f64) -> Option<Estimate> {
         let rungs = reading.rungs.count();
-        let rung = rungs - 1 - reading.rung.index().min(rungs - 1);
         if self.rungs != rungs {
             self.new_ladder(rungs);
         }
+        let rung = self.turned(reading.rung.index().min(rungs - 1));
         self.x -= self.aim.at(reading);
         let seen = self.estimator.observe(rung, rungs, &reading.round)?;
         let y = seen.level - self.aim.ln;
@@ -117,11 +126,58 @@ impl Track {
             self.spread.xx += JUMP;
         }
         self.tried |= 1 << rung;
-        self.moved(place(rung) - place(self.last));
+        let (k, before) = (place(rung) - place(self.last), (self.x, self.spread.xx));
         self.last = rung;
+        self.moved(k);
         self.drifted(drift);
+        self.against = false;
+        if k != 0.0 {
+            let said = self.guard.moved(k * self.g, y - before.0, before.1 + seen.variance + STEP_NOISE * k * k);
+            self.against = said != Said::Fine;
+            if said == Said::Upside {
+                self.turn_over();
+                self.begin_at(y, seen.variance);
+                return Some(seen);
+            }
+        }
         self.correct(y, seen.variance);
         Some(seen)
+    }
+
+    /// The place from the softest of an index from the hardest, and back.
+    pub(super) const fn turned(&self, index: usize) -> usize {
+        if self.flipped { index } else { self.rungs - 1 - index }
+    }
+
+    /// Whether the loop is at an end of the ladder, and the target surely past it.
+    pub(super) fn past_end(&self) -> bool {
+        let sure = self.x.abs() > self.g / 2.0 + 2.0 * libm::sqrt(self.spread.xx);
+        sure && (if self.x > 0.0 { self.last == 0 } else { self.last + 1 == self.rungs })
+    }
+
+    /// The loop is at an end of the ladder and wants to go on; turns the ladder over where the moves so far point the
+    /// other way.
+    pub(super) fn stuck(&mut self) -> bool {
+        let upside = self.guard.stuck();
+        if upside {
+            self.turn_over();
+        }
+        upside
+    }
+
+    /// Places count from the other end from here on.
+    fn turn_over(&mut self) {
+        self.flipped = !self.flipped;
+        self.last = self.rungs - 1 - self.last;
+        self.tried = 1 << self.last;
+        (self.g, self.spread.gg) = (STEP, STEP_VARIANCE);
+    }
+
+    /// Nothing is known of the level but this reading.
+    fn begin_at(&mut self, y: f64, variance: f64) {
+        self.x = y;
+        self.spread = Spread { xx: variance, xg: 0.0, xd: 0.0, ..self.spread };
+        self.count = 0;
     }
 
     /// The ladder is another one: noise is kept, the rest starts again.
@@ -222,6 +278,8 @@ impl Track {
         state.set("rung", self.last as u64);
         state.set("rungs", self.rungs as u64);
         state.set("begun", u64::from(self.begun));
+        state.set("flipped", u64::from(self.flipped));
+        self.guard.save(&mut state);
         state
     }
 
@@ -266,6 +324,9 @@ impl Track {
             last,
             rungs,
             rated: self.rated,
+            guard: Guard::restore(state),
+            flipped: state.get("flipped") == Some(1),
+            against: false,
         })
     }
 }
