@@ -39,6 +39,7 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => cmd::validate::run(&args),
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
+        Command::Study(args) => cmd::study::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -28,6 +28,7 @@ pub mod settings;
 pub mod simulate;
 pub mod special;
 pub mod stats;
+pub mod study;
 pub mod survival;
 pub mod sweep;
 pub mod synth;

@@ -7,5 +7,6 @@ pub mod ledger;
 pub mod pilot;
 pub mod replay;
 pub mod simulate;
+pub mod study;
 pub mod sweep;
 pub mod validate;

@@ -106,7 +106,11 @@ mod tests {
         guard.save(&mut state);
         let mut guard = Guard::restore(&state);
         let said: Vec<Said> = (0..3).map(|_| guard.moved(0.5, -0.5, 0.1)).collect();
-        assert_eq!(said, [Said::Against, Said::Against, Said::Against], "six of trust, and three moves of three against it");
+        assert_eq!(
+            said,
+            [Said::Against, Said::Against, Said::Against],
+            "six of trust, and three moves of three against it"
+        );
         assert_eq!(guard.moved(0.5, -0.5, 0.1), Said::Upside);
     }
 }

@@ -12,8 +12,8 @@
 //! standardised sum passes [`SURPRISE`], x is made unsure again. Source: Kalman (1960); the control study for the constants.
 
 use super::aim::Aim;
-use super::guard::{Guard, Said};
 use super::estimate::{Estimate, Estimator};
+use super::guard::{Guard, Said};
 use super::real::place;
 use crate::engine::law::{LawState, Reading};
 
