@@ -68,6 +68,8 @@ pub enum Command {
     /// Play one round of a scenario as an agent would
     #[command(hide = true)]
     FakeAgent(super::cmd::fake_agent::FakeAgent),
+    /// Compare all laws on scenarios and on a random family of loops, as a page of Markdown
+    Study(Study),
 }
 
 /// `sweep`.
@@ -387,6 +389,29 @@ Examples:
   flyball replay out/s02-typical/trace.jsonl --law reference,reset
   flyball replay ~/.claude/projects/my-project --config flyball.toml --law reset --over 1h
   flyball replay ~/.codex/sessions --juice 400 --every-turn --format csv > readings.csv";
+
+/// `study`.
+#[derive(Debug, Args)]
+pub struct Study {
+    /// Scenario files
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<PathBuf>,
+    /// Runs of each law on each scenario
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1000)]
+    pub runs: u64,
+    /// Loops of the random family; 0 for none
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 2000)]
+    pub loops: u64,
+    /// Rounds of each run
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 200)]
+    pub rounds: u64,
+    /// What all luck comes from
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads [default: one for each core]; they change no number
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub threads: Option<u64>,
+}
 
 /// `pilot`.
 #[derive(Debug, Args)]

@@ -48,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Status(args) => cmd::runs::status(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::FakeAgent(args) => cmd::fake_agent::run(&args),
+        Command::Study(args) => cmd::study::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{Hex, Word};
 use super::{FORMAT, VERSION};
+use crate::engine::laws::Tuning;
 use crate::engine::{
-    Answer, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Output, RoundExit,
-    Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
+    Answer, Belief, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawKind, LawState, Mean, MicroUsd,
+    Output, Ratio, RoundExit, Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
 };
 
 /// The first line.
@@ -77,6 +78,46 @@ pub struct Setup {
     /// The most rounds; none without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u64>,
+    /// What else was set otherwise than it stands: `cooldown` in rounds, `slack_below` and `slack_above` in parts per
+    /// million, and `law.knob` in millionths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, u32>,
+}
+
+impl Setup {
+    /// What [`set`](Self::set) says of these settings.
+    #[must_use]
+    pub fn set_of(tuning: &Tuning) -> BTreeMap<String, u32> {
+        let mut set = BTreeMap::new();
+        if tuning.cooldown > 0 {
+            set.insert("cooldown".to_owned(), tuning.cooldown);
+        }
+        let sides = [("slack_below", tuning.slack_below), ("slack_above", tuning.slack_above)];
+        set.extend(sides.into_iter().filter_map(|(key, side)| Some((key.to_owned(), side?.ppm()))));
+        set.extend(tuning.changes().map(|(law, knob, value)| (format!("{law}.{}", knob.name), value)));
+        set
+    }
+
+    /// The settings that [`set`](Self::set) says; what this version does not have is left as it stands.
+    #[must_use]
+    pub fn tuning(&self) -> Tuning {
+        let mut tuning = Tuning::USUAL;
+        for (key, &value) in &self.set {
+            match key.as_str() {
+                "cooldown" => tuning.cooldown = value,
+                "slack_below" => tuning.slack_below = Some(Ratio::from_ppm(value)),
+                "slack_above" => tuning.slack_above = Some(Ratio::from_ppm(value)),
+                other => {
+                    if let Some((law, knob)) = other.split_once('.')
+                        && let Ok(law) = law.parse::<LawKind>()
+                    {
+                        let _ = tuning.set(law, knob, value);
+                    }
+                }
+            }
+        }
+        tuning
+    }
 }
 
 /// A line after the first.
@@ -203,6 +244,9 @@ pub enum Record {
         cutoff_ms: u64,
         /// Whether the law wanted to go past an end of the ladder.
         pinned: bool,
+        /// What a law that estimates believed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        belief: Option<BeliefOf>,
     },
     /// Order: make this durable.
     Persist {
@@ -400,6 +444,7 @@ impl Record {
             side: evidence.side.map(Word),
             cutoff_ms: verdict.cutoff.millis(),
             pinned: verdict.pinned,
+            belief: evidence.belief.map(BeliefOf::of),
         }
     }
 
@@ -475,6 +520,28 @@ impl Record {
             | Self::Agent { .. }
             | Self::Note { .. } => return None,
         })
+    }
+}
+
+/// What a law believed after a round, in millionths of a nat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BeliefOf {
+    /// ln of the rung's tokens per turn over the target.
+    pub error_micronats: i64,
+    /// Its standard deviation.
+    pub sd_micronats: i64,
+    /// ln of one rung harder over this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_micronats: Option<i64>,
+    /// By how much nearer the best other rung was expected to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_micronats: Option<i64>,
+}
+
+impl BeliefOf {
+    fn of(belief: Belief) -> Self {
+        let Belief { error, sd, step, gain, .. } = belief;
+        Self { error_micronats: error, sd_micronats: sd, step_micronats: step, gain_micronats: gain }
     }
 }
 

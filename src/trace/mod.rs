@@ -18,7 +18,7 @@ mod read;
 mod words;
 mod write;
 
-pub use event::{Header, Kept, Line, MeanOf, ProcessId, Record, Setup, StatedTurn, Turn};
+pub use event::{BeliefOf, Header, Kept, Line, MeanOf, ProcessId, Record, Setup, StatedTurn, Turn};
 pub use moment::iso;
 pub use read::{Reader, Trace, TraceError, read};
 pub use words::{Hex, Word, Worded};

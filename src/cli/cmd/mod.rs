@@ -11,5 +11,6 @@ pub mod replay;
 pub mod run;
 pub mod runs;
 pub mod simulate;
+pub mod study;
 pub mod sweep;
 pub mod validate;

@@ -75,6 +75,7 @@ fn traced(once: &Once<'_>, folder: &Folder) -> Outcome<Simulated> {
         rest_ms: cell.rest.count(),
         budget_tokens: scenario.governor.budget.map(|tokens| tokens.count()),
         rounds: Some(once.rounds.into()),
+        set: Setup::set_of(&scenario.governor.tuning),
     };
     let mut header = Header::new(setup);
     header.scenario = Some(scenario.name.clone());
@@ -148,6 +149,12 @@ fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
             "side": round.side().map(common::side),
             "pinned": verdict.pinned,
             "why": verdict.decision.why.word(),
+            "belief": verdict.decision.evidence.belief.map(|belief| json!({
+                "error_micronats": belief.error,
+                "sd_micronats": belief.sd,
+                "step_micronats": belief.step,
+                "gain_micronats": belief.gain,
+            })),
             "output_tokens": round.output.count(),
             "spent_tokens": round.spent.count(),
             "lasted_ms": round.lasted.count(),

@@ -112,8 +112,8 @@ fn files(folder: &Folder, result: &SweepResult) -> Outcome<()> {
 fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()> {
     for chosen in &result.chosen {
         let Some(&Cell { law, juice, over, slack, rest }) = result.cell(chosen.cell) else { continue };
-        let budget = job.scenario.governor.budget;
-        let settings = Settings { governor: GovernorSettings { law, juice, over, slack, rest, budget } };
+        let GovernorSettings { budget, tuning, .. } = job.scenario.governor;
+        let settings = Settings { governor: GovernorSettings { law, juice, over, slack, rest, budget, tuning } };
         let about = format!(
             "recommended by flyball {VERSION} on scenario {}: {} runs of {} rounds, seed {}\n{}",
             result.scenario, result.runs, result.rounds, result.seed, chosen.why

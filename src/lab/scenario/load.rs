@@ -101,7 +101,7 @@ pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result
     let report = Report::new(text);
     let read = |root: &Fields<'_>| {
         root.refuse_others(&["governor"]);
-        root.or("governor", usual, |item| sections::settings(&item.table(&sections::GOVERNOR)?, usual))
+        root.or("governor", usual, |item| sections::settings(&item.table(&sections::governor_keys())?, usual))
     };
     let settings = match DeTable::parse(text) {
         Ok(document) => read(&Fields::root(&report, text.trim_end().len(), document.get_ref())),
@@ -166,7 +166,7 @@ fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
     root.refuse_others(&TOP);
     let name = name(root, stem);
     let about = root.need("about").and_then(|item| item.word());
-    let governor = section(root, "governor", &sections::GOVERNOR).and_then(|fields| sections::governor(&fields));
+    let governor = section(root, "governor", &sections::governor_keys()).and_then(|fields| sections::governor(&fields));
     let sweep = optional(root, "sweep", &sections::SWEEP, sections::sweep);
     let evaluate = optional(root, "evaluate", &sections::EVALUATE, sections::evaluate);
     let priors = root.or("prior", BTreeMap::new(), |item| sections::priors(&item));

@@ -8,7 +8,7 @@ use super::Engine;
 use super::cells::{Cells, OracleCell, Prepared};
 use super::driver::Driver;
 use super::lanes::LANES;
-use crate::engine::{AnyLaw, BandError, Rung, Rungs};
+use crate::engine::{BandError, Rung, Rungs};
 use crate::lab::choose::{Weights, loss};
 use crate::lab::grid::Grid;
 use crate::lab::metric::Metric;
@@ -169,12 +169,7 @@ impl<'a> Worker<'a> {
         for alike in cells.all.chunk_by(|one, next| one.cell.law == next.cell.law) {
             for batch in alike.chunks(LANES) {
                 let governed = |place: usize| cells.governed(&batch[place]);
-                // a loop for each law, so that it is told nothing that it does not look at
-                match batch[0].cell.law.build() {
-                    AnyLaw::Fixed(law) => self.driver.govern(batch.len(), governed, |_| law),
-                    AnyLaw::Reference(law) => self.driver.govern(batch.len(), governed, |_| law),
-                    AnyLaw::Reset(law) => self.driver.govern(batch.len(), governed, |_| law),
-                }
+                self.driver.govern_by(batch[0].cell.law, batch.len(), governed);
                 for (place, cell) in batch.iter().enumerate() {
                     losses.push(self.cell(losses.len(), cell, place)?);
                 }
