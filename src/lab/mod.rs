@@ -11,6 +11,7 @@ pub mod fit;
 pub mod fixed;
 pub mod grid;
 pub mod metric;
+pub mod passage;
 #[cfg(feature = "plots")]
 pub mod pictures;
 pub mod pilot;
