@@ -6,6 +6,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::lab::fit::bootstrap::{RESAMPLES, SEED};
 
+mod study;
+
+pub use study::Explain;
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -43,6 +47,8 @@ Exit codes: 0 done; 1 a comparison failed; 2 usage, bad input or unwritable outp
 pub enum Command {
     /// Try every setting of a grid on a simulated agent and recommend one
     Sweep(Sweep),
+    /// Say what a scenario and its settings come to, before anything is simulated
+    Explain(Explain),
     /// Run one setting once and show what happened, round by round
     Simulate(Simulate),
     /// Compare the engine with recorded runs of the original governor
@@ -124,13 +130,9 @@ pub struct Axes {
     pub rest: Vec<String>,
 }
 
-/// `simulate`.
-#[derive(Debug, Args)]
-#[command(after_help = SIMULATE)]
-pub struct Simulate {
-    /// The scenario file
-    #[arg(value_name = "SCENARIO")]
-    pub scenario: PathBuf,
+/// One setting, where it is not the scenario's.
+#[derive(Debug, Default, Args)]
+pub struct One {
     /// The law: fixed, reference or reset [default: the scenario's]
     #[arg(long, value_name = "LAW")]
     pub law: Option<String>,
@@ -146,6 +148,18 @@ pub struct Simulate {
     /// The pause between rounds: 5, 5s, 1m [default: the scenario's]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub rest: Option<String>,
+}
+
+/// `simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = SIMULATE)]
+pub struct Simulate {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// The settings.
+    #[command(flatten)]
+    pub one: One,
     /// Which of the runs that a sweep would make, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub run: u32,

@@ -76,10 +76,7 @@ impl Ways {
         let ((below, above), (cheap, dear)) = (tails(e - 0.5 * v), tails(e + 0.5 * v));
         Self {
             up: Way { chance: below, cost: tokens * cheap },
-            hold: Way {
-                chance: (1.0 - below - above).max(0.0),
-                cost: tokens * (1.0 - cheap - dear).max(0.0),
-            },
+            hold: Way { chance: (1.0 - below - above).max(0.0), cost: tokens * (1.0 - cheap - dear).max(0.0) },
             down: Way { chance: above, cost: tokens * dear },
         }
     }
@@ -355,7 +352,8 @@ mod tests {
     #[test]
     fn costs_go_with_the_way_that_a_round_goes() {
         // half the rounds are cheap and move up, half are dear and hold
-        let wrong = Ways { up: Way { chance: 0.5, cost: 0.5 }, hold: Way { chance: 0.5, cost: 5.0 }, down: Way::default() };
+        let wrong =
+            Ways { up: Way { chance: 0.5, cost: 0.5 }, hold: Way { chance: 0.5, cost: 5.0 }, down: Way::default() };
         let right = Ways { hold: Way { chance: 1.0, cost: 3.0 }, ..Ways::default() };
         let passage = Passage::new(vec![wrong, right]).unwrap();
         assert!(near(passage.before(&[false, true], 4).unwrap()[0], 1.0 + 10.0));

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::Table;
 
-use crate::cli::args::Axes as AxisFlags;
+use crate::cli::args::{Axes as AxisFlags, One};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::output::{Folder, hint};
 use crate::engine::{Ladder, Mean, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::fixed::ufloat;
-use crate::lab::grid::Axes;
+use crate::lab::grid::{Axes, Cell};
 use crate::lab::plot::png;
 use crate::lab::scenario::Scenario;
 
@@ -45,6 +45,27 @@ pub fn axes(flags: &AxisFlags) -> Outcome<Axes> {
         over: list(&OVER, "--over", &flags.over)?,
         slack: list(&SLACK, "--slack", &flags.slack)?,
         rest: list(&REST, "--rest", &flags.rest)?,
+    })
+}
+
+/// One setting: flags over the scenario's.
+///
+/// # Errors
+/// The flag at fault.
+pub fn cell(args: &One, base: Cell) -> Outcome<Cell> {
+    fn one<T>(flag: &str, given: Option<&String>, default: T, read: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
+        given.map_or(Ok(default), |text| {
+            let wrong = |why| AxisError { origin: flag.to_owned(), item: text.clone(), why };
+            read(text)
+                .map_err(|why| Failure::usage(wrong(why)).hint("this command takes a single value; sweep takes lists"))
+        })
+    }
+    Ok(Cell {
+        law: one("--law", args.law.as_ref(), base.law, axis::law)?,
+        juice: one("--juice", args.juice.as_ref(), base.juice, |text| JUICE.value(text))?,
+        over: one("--over", args.over.as_ref(), base.over, |text| OVER.value(text))?,
+        slack: one("--slack", args.slack.as_ref(), base.slack, |text| SLACK.value(text))?,
+        rest: one("--rest", args.rest.as_ref(), base.rest, |text| REST.value(text))?,
     })
 }
 

@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod common;
 pub mod conform;
+pub mod explain;
 pub mod ledger;
 pub mod pilot;
 pub mod replay;
