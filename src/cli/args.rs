@@ -8,7 +8,7 @@ use crate::lab::fit::bootstrap::{RESAMPLES, SEED};
 
 mod study;
 
-pub use study::Explain;
+pub use study::{Explain, Gate};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -51,6 +51,8 @@ pub enum Command {
     Explain(Explain),
     /// Run one setting once and show what happened, round by round
     Simulate(Simulate),
+    /// Check laws against a committed report, so that no change of one goes in unseen
+    Gate(Gate),
     /// Compare the engine with recorded runs of the original governor
     Conform(Conform),
     /// Add up what agents' logs say was spent, each token once

@@ -10,6 +10,7 @@ pub mod conform;
 pub mod explain;
 pub mod fit;
 pub mod fixed;
+pub mod gate;
 pub mod grid;
 pub mod metric;
 pub mod passage;

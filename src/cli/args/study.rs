@@ -29,3 +29,27 @@ Examples:
   flyball explain scenarios/s02-typical.toml
   flyball explain scenarios/sonnet-5.toml --juice 680 --over 1h --slack 0.3
   flyball explain mine.toml --format json";
+
+/// `gate`.
+#[derive(Debug, Args)]
+#[command(after_help = GATE)]
+pub struct Gate {
+    /// The suite: scenarios, laws, settings, runs, rounds, seed; its baseline and report stand beside it
+    #[arg(value_name = "SUITE", default_value = "gate/suite.toml")]
+    pub suite: PathBuf,
+    /// Renew the baseline and the report instead of comparing with them
+    #[arg(long)]
+    pub write: bool,
+    /// Compare on other luck than the baseline's: paths exactly, means by intervals
+    #[arg(long, value_name = "N", conflicts_with = "write")]
+    pub seed: Option<u64>,
+}
+
+const GATE: &str = "\
+Exits with 0 where every row is as it was, and with 1 where one is not: it names the row, by how much it changed, the run and the seed. A \
+change that is meant is renewed with --write, and reviewed as the diff of report.md.
+
+Examples:
+  flyball gate
+  flyball gate --seed 12345
+  flyball gate --write && git diff gate/report.md";

@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod common;
 pub mod conform;
 pub mod explain;
+pub mod gate;
 pub mod ledger;
 pub mod pilot;
 pub mod replay;

@@ -12,6 +12,7 @@ pub mod text;
 
 pub use chain::{ChainView, Footing};
 pub use quiet::Quiet;
+pub(in crate::lab) use quiet::silenced;
 
 use serde::Serialize;
 

@@ -73,7 +73,7 @@ fn path(scenario: &Scenario, cell: &Cell) -> Result<Vec<u8>, ExplainError> {
 }
 
 /// The agent with all scatter, drift and faults taken out; trend and accounting stay.
-pub(super) fn silenced(spec: &AgentSpec) -> Option<AgentSpec> {
+pub(in crate::lab) fn silenced(spec: &AgentSpec) -> Option<AgentSpec> {
     let outliers = spec.turn.outliers.map_or(1.0, |outliers| 1.0 + outliers.share * (outliers.factor - 1.0));
     let rung = |rung: &RungModel| {
         let size = Size::lognormal(rung.size.mean() * outliers, 0.0).ok()?;
