@@ -19,6 +19,7 @@ pub mod pictures;
 pub mod pilot;
 #[cfg(feature = "plots")]
 pub mod plot;
+pub mod recommend;
 pub mod recorded;
 pub mod replay;
 pub mod report;
