@@ -27,6 +27,7 @@ pub mod result;
 pub mod runlog;
 pub mod scenario;
 pub mod score;
+pub mod sensitivity;
 pub mod settings;
 pub mod simulate;
 pub mod special;

@@ -12,7 +12,7 @@ pub mod text;
 
 pub use chain::{ChainView, Footing};
 pub use quiet::Quiet;
-pub(in crate::lab) use quiet::silenced;
+pub(in crate::lab) use quiet::{quiets, silenced};
 
 use serde::Serialize;
 
@@ -249,7 +249,7 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
         resolve_rounds: around.and_then(|ratio| resolve(ratio, near)),
         reach: reach.collect(),
         nearest_target: derived.means[near],
-        quiet: quiet::quiet(&at, cell, &right)?,
+        quiet: quiets(&at, std::slice::from_ref(cell), &right)?.pop().unwrap_or_default(),
         no_chain: chain.as_ref().err().cloned(),
         chain: chain.ok(),
         rungs,
@@ -257,7 +257,7 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
 }
 
 /// Which rungs are right at the level of the start, by their place.
-fn right(scenario: &Scenario, juice: Target) -> Result<Vec<bool>, TruthError> {
+pub(in crate::lab) fn right(scenario: &Scenario, juice: Target) -> Result<Vec<bool>, TruthError> {
     let mut truth = Truth::default();
     let means = scenario.derived_at(juice).means;
     truth.fill(1, means.len(), juice, scenario.evaluate.band, |rung, _| libm::log(means[rung]))?;

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
-use crate::engine::{Band, Over};
-use crate::lab::explain::ExplainError;
+use crate::engine::{Band, BandError, Over};
+use crate::lab::fixed::ufloat;
 use crate::lab::grid::Cell;
 use crate::lab::runlog::RunLog;
 use crate::lab::scenario::Scenario;
@@ -19,7 +19,7 @@ const ROUNDS: u32 = 600;
 const TAIL: usize = 300;
 
 /// What comes of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Quiet {
     /// After so many rounds the path repeats; 1 where it rests, 0 where it does not repeat within 150 rounds.
     pub period: usize,
@@ -33,13 +33,31 @@ pub struct Quiet {
     pub right: f64,
 }
 
-/// Runs it.
-pub(super) fn quiet(scenario: &Scenario, cell: &Cell, right: &[bool]) -> Result<Quiet, ExplainError> {
-    let path = path(scenario, cell)?;
+/// Runs each of these settings on it, laid down once.
+pub(in crate::lab) fn quiets(scenario: &Scenario, cells: &[Cell], right: &[bool]) -> Result<Vec<Quiet>, BandError> {
+    // a scenario that was sound is sound without its scatter
+    let Some(model) = silenced(scenario.agent.spec()).and_then(|spec| AgentModel::new(spec).ok()) else {
+        return Ok(vec![]);
+    };
+    let (mut tables, mut scratch, mut log) = (Tables::default(), Scratch::default(), RunLog::default());
+    tables.fill(&mut model.luck(0, 0, ROUNDS), model.rungs(), true);
+    let start = scenario.plan.start;
+    let one = |cell: &Cell| {
+        let band = Band::new(cell.juice, cell.slack)?;
+        let over = Over::new(cell.over);
+        let governed = Governed { band: &band, seen: &band, over, rest: cell.rest, budget: None, start };
+        tables.govern(&governed, cell.law.build(), &mut scratch, &mut log);
+        Ok(judged(&log.rung, right))
+    };
+    cells.iter().map(one).collect()
+}
+
+/// What a path comes to.
+fn judged(path: &[u8], right: &[bool]) -> Quiet {
     let from = path.len().saturating_sub(TAIL);
     let tail = &path[from..];
     let repeats = |period: &usize| tail.iter().zip(&tail[*period..]).all(|(one, later)| one == later);
-    let period = (1..=TAIL / 2).find(repeats).unwrap_or(0);
+    let period = (1..=tail.len() / 2).find(repeats).unwrap_or(0);
     let since = match period {
         0 => from,
         period => (0..from).rev().find(|&at| path[at] != path[at + period]).map_or(0, |at| at + 1),
@@ -47,29 +65,13 @@ pub(super) fn quiet(scenario: &Scenario, cell: &Cell, right: &[bool]) -> Result<
     let whole = if period == 0 { tail } else { &tail[..period] };
     let rung = |rung: Option<&u8>| usize::from(rung.copied().unwrap_or(0));
     let hits = whole.iter().filter(|&&at| right.get(usize::from(at)).copied().unwrap_or(false)).count();
-    Ok(Quiet {
+    Quiet {
         period,
         since,
         hardest: rung(whole.iter().min()),
         softest: rung(whole.iter().max()),
-        right: crate::lab::fixed::ufloat(hits as u64) / crate::lab::fixed::ufloat(whole.len().max(1) as u64),
-    })
-}
-
-/// The rungs used, round by round.
-fn path(scenario: &Scenario, cell: &Cell) -> Result<Vec<u8>, ExplainError> {
-    let band = Band::new(cell.juice, cell.slack)?;
-    let start = scenario.plan.start;
-    let over = Over::new(cell.over);
-    let governed = Governed { band: &band, seen: &band, over, rest: cell.rest, budget: None, start };
-    // a scenario that was sound is sound without its scatter
-    let Some(model) = silenced(scenario.agent.spec()).and_then(|spec| AgentModel::new(spec).ok()) else {
-        return Ok(vec![]);
-    };
-    let (mut tables, mut log) = (Tables::default(), RunLog::default());
-    tables.fill(&mut model.luck(0, 0, ROUNDS), model.rungs(), true);
-    tables.govern(&governed, cell.law.build(), &mut Scratch::default(), &mut log);
-    Ok(log.rung)
+        right: ufloat(hits as u64) / ufloat(whole.len().max(1) as u64),
+    }
 }
 
 /// The agent with all scatter, drift and faults taken out; trend and accounting stay.

@@ -3,8 +3,8 @@
 use super::{Setting, World};
 use crate::engine::{LawKind, Millis, Ratio};
 use crate::lab::choose::YARDSTICKS;
-use crate::lab::explain::explain;
-use crate::lab::grid::Axes;
+use crate::lab::explain::{quiets, right};
+use crate::lab::grid::{Axes, Cell};
 use crate::lab::sweep::SweepError;
 use crate::lab::trial::{Trial, trial};
 
@@ -64,8 +64,9 @@ pub fn screen(worlds: &[World], axes: &Axes, rest: Millis) -> Result<Screened, S
         }
     }
     let before = settings.len();
-    let mut kept = settings.clone();
-    kept.retain(|setting| !cycles(worlds, setting));
+    let cycles = cycling(worlds, &settings)?;
+    let kept: Vec<Setting> =
+        settings.iter().zip(cycles).filter(|(_, cycles)| !cycles).map(|(setting, _)| *setting).collect();
     if !kept.is_empty() && kept.len() < before {
         left_out.push(format!("{} settings go round for ever even without noise", before - kept.len()));
         settings = kept;
@@ -100,13 +101,14 @@ fn looks(worlds: &[World], law: LawKind, rest: Millis) -> Result<(bool, bool), S
     Ok((paths[0] != paths[1], paths[0] != paths[2] || paths[0] != paths[3]))
 }
 
-/// Whether a setting goes round for ever without noise, mostly on wrong rungs, in every scenario as it is that has a rung
-/// for its target.
-fn cycles(worlds: &[World], setting: &Setting) -> bool {
-    let mut homes = worlds.iter().filter(|world| world.home).peekable();
-    homes.peek().is_some()
-        && homes.all(|world| {
-            let told = explain(&world.scenario, &setting.at(world.scenario.governor.juice));
-            told.is_ok_and(|told| told.quiet.period > 1 && told.quiet.right < 0.5)
-        })
+/// Which settings go round for ever without noise, mostly on wrong rungs, in every scenario as it is.
+fn cycling(worlds: &[World], settings: &[Setting]) -> Result<Vec<bool>, SweepError> {
+    let mut all = vec![worlds.iter().any(|world| world.home); settings.len()];
+    for world in worlds.iter().filter(|world| world.home) {
+        let juice = world.scenario.governor.juice;
+        let cells: Vec<Cell> = settings.iter().map(|setting| setting.at(juice)).collect();
+        let told = quiets(&world.scenario, &cells, &right(&world.scenario, juice)?)?;
+        all.iter_mut().zip(told).for_each(|(all, quiet)| *all &= quiet.period > 1 && quiet.right < 0.5);
+    }
+    Ok(all)
 }

@@ -56,7 +56,9 @@ pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
         race.cost,
         stages.join(", ")
     );
-    told.screened.left_out.iter().for_each(|line| drop(writeln!(text, "Left out: {line}.")));
+    for line in &told.screened.left_out {
+        let _ = writeln!(text, "Left out: {line}.");
+    }
     let _ = writeln!(text, "Again: {}", page.command);
     text
 }
