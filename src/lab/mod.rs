@@ -13,6 +13,7 @@ pub mod fixed;
 pub mod gate;
 pub mod grid;
 pub mod metric;
+pub mod page;
 pub mod passage;
 #[cfg(feature = "plots")]
 pub mod pictures;

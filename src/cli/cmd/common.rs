@@ -69,12 +69,34 @@ pub fn cell(args: &One, base: Cell) -> Outcome<Cell> {
     })
 }
 
-fn list<T>(axis: &Axis<T>, flag: &str, given: &[String]) -> Outcome<Option<Vec<T>>> {
+/// A list of one axis, where a flag names it.
+///
+/// # Errors
+/// The flag and the item at fault.
+pub fn list<T>(axis: &Axis<T>, flag: &str, given: &[String]) -> Outcome<Option<Vec<T>>> {
     (!given.is_empty()).then(|| axis.list(flag, &given.join(","))).transpose().map_err(wrong)
 }
 
 fn wrong(error: AxisError) -> Failure {
     Failure::usage(error).hint("a list is values and ranges with commas between, such as 300,5m,1h or 0.15:0.4:0.05")
+}
+
+/// Dollars for a million tokens.
+///
+/// # Errors
+/// What is wrong with it, for people.
+pub fn price(text: &str) -> Result<f64, String> {
+    let price = text.trim().parse().ok().filter(|price| (0.0..=1e6).contains(price));
+    price.ok_or_else(|| "it must be US dollars for a million output tokens, from 0 to 1000000".to_owned())
+}
+
+/// The value of a flag.
+///
+/// # Errors
+/// The flag and what is wrong with it.
+pub fn read<T>(flag: &str, text: &str, value: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
+    let wrong = |why| AxisError { origin: flag.to_owned(), item: text.to_owned(), why };
+    value(text).map_err(|why| Failure::usage(wrong(why)))
 }
 
 /// Says beforehand what is odd about the targets.
