@@ -126,14 +126,15 @@ fn paragraph(line: &str, text: &mut String) {
 
 fn tabled(table: &Table, text: &mut String) {
     // a column of which no cell begins as a number holds words
-    let number = |cell: &String| cell.trim_start_matches(['+', '-', '<', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let words: Vec<bool> = (0..table.columns.len())
-        .map(|at| !table.rows.iter().filter_map(|row| row.get(at)).any(number))
-        .collect();
+    let number =
+        |cell: &String| cell.trim_start_matches(['+', '-', '<', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    let words: Vec<bool> =
+        (0..table.columns.len()).map(|at| !table.rows.iter().filter_map(|row| row.get(at)).any(number)).collect();
     let class = |at: usize| if words.get(at).copied().unwrap_or(true) { " class=\"words\"" } else { "" };
     text.push_str("<div class=\"wide\"><table>\n<thead><tr>");
     for (at, (name, unit)) in table.columns.iter().enumerate() {
-        let unit = if unit.is_empty() { String::new() } else { format!("<span class=\"unit\">{}</span>", escape(unit)) };
+        let unit =
+            if unit.is_empty() { String::new() } else { format!("<span class=\"unit\">{}</span>", escape(unit)) };
         let name = if name.is_empty() { "&#160;".to_owned() } else { escape(name) };
         let _ = write!(text, "<th scope=\"col\"{}><button type=\"button\">{name}</button>{unit}</th>", class(at));
     }
@@ -173,8 +174,9 @@ mod tests {
 
     #[test]
     fn a_page_is_whole_and_escapes_what_it_is_given() {
-        let rows: Vec<Vec<String>> =
-            [["law", "on rung"], ["", "% rounds"], ["<b>&\"'", "75.1 +- 0.9"], ["reset", "-"]].map(|row| row.map(str::to_owned).to_vec()).to_vec();
+        let rows: Vec<Vec<String>> = [["law", "on rung"], ["", "% rounds"], ["<b>&\"'", "75.1 +- 0.9"], ["reset", "-"]]
+            .map(|row| row.map(str::to_owned).to_vec())
+            .to_vec();
         let page = Page {
             title: "A <title>".to_owned(),
             facts: "12 runs".to_owned(),

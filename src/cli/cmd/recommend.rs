@@ -40,7 +40,8 @@ pub fn run(args: &Recommend) -> Outcome {
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
     let folder = Folder::open(&place)?;
     let price = args.price.as_deref().map(|text| common::read("--price", text, common::price)).transpose()?;
-    let weights = args.weights.as_deref().map_or(Ok(Weights::default()), |text| common::read("--weights", text, weights))?;
+    let weights =
+        args.weights.as_deref().map_or(Ok(Weights::default()), |text| common::read("--weights", text, weights))?;
     let runs = |flag, value| bounds::count(flag, Some(value), 1, MAX_RUNS).map_err(Failure::usage);
     let all: Vec<World> = scenarios.iter().flat_map(|scenario| worlds(scenario, !args.as_is)).collect();
     let request = Request {
@@ -86,7 +87,8 @@ fn scenarios(args: &Recommend, current: Option<&Settings>, made: &mut Option<Str
         all.push(scenario);
         *made = Some(text);
     }
-    let juice = args.juice.as_deref().map(|text| common::read("--juice", text, |text| JUICE.value(text))).transpose()?;
+    let juice =
+        args.juice.as_deref().map(|text| common::read("--juice", text, |text| JUICE.value(text))).transpose()?;
     let juice = juice.or_else(|| current.map(|current| current.governor.juice));
     for scenario in &mut all {
         let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS);
@@ -98,7 +100,10 @@ fn scenarios(args: &Recommend, current: Option<&Settings>, made: &mut Option<Str
             let derived = scenario.derived();
             let near = micros(derived.means[derived.nearest]);
             scenario.governor.juice = Target::from_micros(near.unsigned_abs().max(1));
-            hint(&format!("{}: the target is {:.0}, the mean of the nearest rung", scenario.name, derived.means[derived.nearest]));
+            hint(&format!(
+                "{}: the target is {:.0}, the mean of the nearest rung",
+                scenario.name, derived.means[derived.nearest]
+            ));
         }
     }
     Ok(all)
@@ -199,11 +204,16 @@ fn write(
 fn command(args: &Recommend, seed: u64) -> String {
     let quoted = |text: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:~+".contains(c);
-        if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+        if !text.is_empty() && text.chars().all(plain) {
+            text.to_owned()
+        } else {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
     };
     let mut words = vec!["flyball recommend".to_owned()];
     words.extend(args.paths.iter().map(|path| quoted(&path.display().to_string())));
-    let mut flag = |name: &str, value: Option<String>| words.extend(value.map(|value| format!("{name} {}", quoted(&value))));
+    let mut flag =
+        |name: &str, value: Option<String>| words.extend(value.map(|value| format!("{name} {}", quoted(&value))));
     let joined = |list: &[String]| (!list.is_empty()).then(|| list.join(","));
     flag("--current", args.current.as_ref().map(|path| path.display().to_string()));
     flag("--juice", args.juice.clone());
@@ -231,7 +241,9 @@ mod tests {
     fn weights_are_read_and_faults_named() {
         let read = weights("reversals=0.4, settle=2").unwrap();
         assert_eq!((read.reversals, read.settle, read.excess), (400_000, 2_000_000, Weights::default().excess));
-        for (text, want) in [("reversals", "no name=weight"), ("speed=1", "no part"), ("bias=-1", "bias=-1"), ("bias=2000", "at most")] {
+        for (text, want) in
+            [("reversals", "no name=weight"), ("speed=1", "no part"), ("bias=-1", "bias=-1"), ("bias=2000", "at most")]
+        {
             assert!(weights(text).unwrap_err().contains(want), "{text}");
         }
     }

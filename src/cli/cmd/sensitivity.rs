@@ -43,7 +43,10 @@ pub fn run(args: &Sensitivity) -> Outcome {
     let (text, value) = match args.method {
         Method::Morris => {
             let found = screened(&asked).map_err(Failure::usage)?;
-            (effects(&asked, &found), object(&asked, "morris", found.iter().map(|row| row.iter().map(effect).collect())))
+            (
+                effects(&asked, &found),
+                object(&asked, "morris", found.iter().map(|row| row.iter().map(effect).collect())),
+            )
         }
         Method::Sobol => {
             let found = indexed(&asked).map_err(Failure::usage)?;
@@ -70,7 +73,10 @@ const fn unit(metric: Metric) -> (&'static str, f64) {
 }
 
 fn head(asked: &Asked<'_>, what: &str) -> String {
-    format!("{}: {} by {what}, {} runs of {} rounds at each point, seed {}\n", asked.scenario.name, asked.law, asked.runs, asked.rounds, asked.seed)
+    format!(
+        "{}: {} by {what}, {} runs of {} rounds at each point, seed {}\n",
+        asked.scenario.name, asked.law, asked.runs, asked.rounds, asked.seed
+    )
 }
 
 /// Places of the factors, the largest first.
@@ -84,7 +90,11 @@ fn effects(asked: &Asked<'_>, found: &[Vec<Effect>]) -> String {
     let mut text = head(asked, &format!("{} trajectories", asked.points));
     for (metric, effects) in RESULTS.into_iter().zip(found) {
         let (name, scale) = unit(metric);
-        let _ = write!(text, "\n{name}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n", "factor", "size (95 %)", "mean", "spread");
+        let _ = write!(
+            text,
+            "\n{name}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n",
+            "factor", "size (95 %)", "mean", "spread"
+        );
         for at in order(|at| effects[at].size) {
             let Effect { size, half, mean, spread } = effects[at];
             let size = format!("{:.2} +- {:.2}", size * scale, half * scale);
@@ -98,11 +108,20 @@ fn effects(asked: &Asked<'_>, found: &[Vec<Effect>]) -> String {
 fn indices(asked: &Asked<'_>, found: &[Vec<Index>]) -> String {
     let mut text = head(asked, &format!("{} points", asked.points));
     for (metric, indices) in RESULTS.into_iter().zip(found) {
-        let _ = write!(text, "\n{}: share of the variance\n  {:<10}{:>24}{:>24}\n", unit(metric).0, "factor", "first (95 %)", "total (95 %)");
+        let _ = write!(
+            text,
+            "\n{}: share of the variance\n  {:<10}{:>24}{:>24}\n",
+            unit(metric).0,
+            "factor",
+            "first (95 %)",
+            "total (95 %)"
+        );
         for at in order(|at| indices[at].total) {
             let Index { first, first_interval: f, total, total_interval: t } = indices[at];
-            let (first, total) =
-                (format!("{first:.2} ({:.2} to {:.2})", f.lo, f.hi), format!("{total:.2} ({:.2} to {:.2})", t.lo, t.hi));
+            let (first, total) = (
+                format!("{first:.2} ({:.2} to {:.2})", f.lo, f.hi),
+                format!("{total:.2} ({:.2} to {:.2})", t.lo, t.hi),
+            );
             let _ = writeln!(text, "  {:<10}{first:>24}{total:>24}", FACTORS[at]);
         }
     }
@@ -126,7 +145,8 @@ fn object(asked: &Asked<'_>, method: &str, rows: impl Iterator<Item = Vec<Value>
         .into_iter()
         .zip(rows)
         .map(|(metric, row)| {
-            let factors: serde_json::Map<String, Value> = FACTORS.iter().map(|name| (*name).to_owned()).zip(row).collect();
+            let factors: serde_json::Map<String, Value> =
+                FACTORS.iter().map(|name| (*name).to_owned()).zip(row).collect();
             (metric.name().to_owned(), Value::Object(factors))
         })
         .collect();
@@ -148,7 +168,8 @@ fn bars(asked: &Asked<'_>, found: &[Vec<Index>]) -> Bars {
     Bars {
         title: format!("What the share of rounds on a right rung hangs on, with {}", asked.law),
         facts: vec![asked.scenario.name.clone(), format!("{} points", asked.points), format!("seed {}", asked.seed)],
-        note: "First: what would go if this factor were known. Total: what would be left if all others were.".to_owned(),
+        note: "First: what would go if this factor were known. Total: what would be left if all others were."
+            .to_owned(),
         x: "share of the variance".to_owned(),
         names: vec!["first order".to_owned(), "total".to_owned()],
         decimals: 2,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::{Counts, Held, Key, Row, Rows, Verdict};
 use crate::lab::fixed::ufloat;
+use crate::lab::page::{Page, Section, Table};
 use crate::lab::stats::{CONFIDENCE, student};
 
 /// The report.
@@ -29,6 +30,62 @@ pub fn markdown(rows: &Rows) -> String {
         group.iter().for_each(|row| text.push_str(&line(row, rows.rounds)));
     }
     text
+}
+
+/// The report and its verdict as a page.
+#[must_use]
+pub fn page(rows: &Rows, verdict: &Verdict) -> Page {
+    let findings = verdict.findings.iter().map(|finding| vec![name(&finding.key), finding.what.clone()]);
+    let changed = Table {
+        columns: vec![("row".to_owned(), String::new()), ("what changed".to_owned(), String::new())],
+        rows: findings.collect(),
+        marked: vec![],
+    };
+    let mut sections = Vec::new();
+    if !verdict.findings.is_empty() {
+        sections.push(Section { heading: "Changed".to_owned(), table: Some(changed), ..Section::default() });
+    }
+    for group in rows.rows.chunk_by(|one, next| one.key.scenario == next.key.scenario) {
+        let Some(first) = group.first() else { continue };
+        let marked = |row: &Row| verdict.findings.iter().any(|finding| finding.key == row.key);
+        let table = Table {
+            columns: columns(&first.held),
+            rows: group.iter().map(|row| cells(row, rows.rounds)).collect(),
+            marked: (0..group.len()).filter(|&at| marked(&group[at])).collect(),
+        };
+        sections.push(Section { heading: first.key.scenario.clone(), table: Some(table), ..Section::default() });
+    }
+    let summary = if verdict.findings.is_empty() { "Nothing changed." } else { "Something changed." };
+    Page {
+        title: "Gate".to_owned(),
+        facts: format!("{} runs of {} rounds a row · seed {} · 95 % intervals", rows.runs, rows.rounds, rows.seed),
+        lead: vec![
+            summary.to_owned(),
+            format!("{} rows, {} of them not as in the baseline.", verdict.rows, verdict.findings.len()),
+        ],
+        sections,
+        command: format!("flyball gate --seed {}", rows.seed),
+    }
+}
+
+fn columns(held: &Held) -> Vec<(String, String)> {
+    let runs = [
+        ("on rung", "%"),
+        ("reversals", "/100"),
+        ("moves", "/100"),
+        ("pinned", "/100"),
+        ("settle", "rounds"),
+        ("tokens", "millions"),
+    ];
+    let rest: &[(&str, &str)] = if matches!(held, Held::Runs(_)) { &runs } else { &[("path", "")] };
+    let head = [("law", ""), ("over", ""), ("slack", "")];
+    head.iter().chain(rest).map(|(name, unit)| ((*name).to_owned(), (*unit).to_owned())).collect()
+}
+
+/// A row's cells, as in the Markdown.
+fn cells(row: &Row, rounds: u32) -> Vec<String> {
+    let line = line(row, rounds);
+    line.trim().trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect()
 }
 
 fn line(row: &Row, rounds: u32) -> String {

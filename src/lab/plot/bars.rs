@@ -101,7 +101,11 @@ impl Bars {
         }
         let zero = axis.at(0.0);
         scene.line((zero, area.top), (zero, area.bottom), Pen::solid(EDGE, 1.5));
-        scene.text((f64::midpoint(area.left, area.right), area.bottom + 40.0), &self.x, Type::new(TICK + 1.0, INK).middle());
+        scene.text(
+            (f64::midpoint(area.left, area.right), area.bottom + 40.0),
+            &self.x,
+            Type::new(TICK + 1.0, INK).middle(),
+        );
         for (at, row) in self.rows.iter().enumerate() {
             self.row(&mut scene, row, area.top + pitch * len(at), &axis, zero, pitch);
         }
@@ -151,7 +155,9 @@ impl Bars {
     fn key(&self, scene: &mut Scene, y: f64) {
         let samples: Vec<_> = (0..self.names.len())
             .map(|place| {
-                move |scene: &mut Scene, x: f64, y: f64| scene.rect(Area::new(x, y - 5.0, 26.0, 10.0), LINES[place % FILLS], 0.85)
+                move |scene: &mut Scene, x: f64, y: f64| {
+                    scene.rect(Area::new(x, y - 5.0, 26.0, 10.0), LINES[place % FILLS], 0.85)
+                }
             })
             .collect();
         let diamond = |scene: &mut Scene, x: f64, y: f64| {

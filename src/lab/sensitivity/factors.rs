@@ -89,9 +89,7 @@ impl Asked<'_> {
     /// The results at a point of the unit cube, on the same luck everywhere.
     fn at(&self, point: &[f64]) -> Result<[f64; 3], SweepError> {
         let between = |at: usize, least: f64, most: f64| least + (most - least) * point[at];
-        let log = |at: usize, least: f64, most: f64| {
-            libm::exp(between(at, libm::log(least), libm::log(most)))
-        };
+        let log = |at: usize, least: f64, most: f64| libm::exp(between(at, libm::log(least), libm::log(most)));
         let scenario = self.changed(&between, &log).unwrap_or_else(|_| self.scenario.clone());
         let base = scenario.base();
         let over = Millis::new(whole(log(6, 60_000.0, 3_600_000.0)).unsigned_abs().max(1));

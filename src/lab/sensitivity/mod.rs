@@ -58,7 +58,8 @@ pub fn trajectories(factors: usize, trajectories: u32, seed: u64) -> Vec<Vec<Vec
     let step = f64::from(LEVELS / 2) / f64::from(LEVELS - 1);
     let walk = |walk: u32| {
         let column = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let level = |at: usize| libm::floor(uniform(seed, walk, column(at)) * f64::from(LEVELS / 2)) / f64::from(LEVELS - 1);
+        let level =
+            |at: usize| libm::floor(uniform(seed, walk, column(at)) * f64::from(LEVELS / 2)) / f64::from(LEVELS - 1);
         let up = |at: usize| uniform(seed, walk, column(factors + at)) < 0.5;
         let mut point: Vec<f64> = (0..factors).map(|at| if up(at) { level(at) } else { level(at) + step }).collect();
         let mut order: Vec<usize> = (0..factors).collect();
@@ -110,8 +111,7 @@ pub struct Design {
 }
 
 /// The first primes: bases of the sequence.
-const PRIMES: [u32; 24] =
-    [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89];
+const PRIMES: [u32; 24] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89];
 
 /// A design of `points` points; nothing for no factor, or for more than twelve.
 #[must_use]
@@ -217,7 +217,10 @@ mod tests {
         let mixed: Vec<Vec<f64>> = design.mixed.iter().map(|points| of(points)).collect();
         let got = indices(&of(&design.a), &of(&design.b), &mixed);
         for (index, (first, total)) in got.iter().zip([(0.3139, 0.5576), (0.4424, 0.4424), (0.0, 0.2437)]) {
-            assert!((index.first - first).abs() < 0.015 && (index.total - total).abs() < 0.015, "{index:?} {first} {total}");
+            assert!(
+                (index.first - first).abs() < 0.015 && (index.total - total).abs() < 0.015,
+                "{index:?} {first} {total}"
+            );
             assert!(index.total_interval.hi - index.total_interval.lo < 0.15, "{index:?}");
         }
     }

@@ -6,6 +6,7 @@ use crate::lab::page::{Page as Html, Section, Table};
 use crate::lab::plot::{Bar, BarRow, Bars, Chart, ChartDots, ChartPanel};
 use crate::lab::recommend::Setting;
 use crate::lab::recommend::judge::{Promise, Recommendation};
+use crate::lab::recommend::race::Trade;
 use crate::lab::recommend::text::{self, Page};
 use crate::lab::result::VERSION;
 use crate::lab::scenario::Scenario;
@@ -25,8 +26,12 @@ fn figure(estimate: &Estimate) -> Value {
 /// Everything as one object.
 pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
     let promise = |promise: &Promise| {
-        let worlds: serde_json::Map<String, Value> =
-            page.worlds.iter().map(|world| world.name.clone()).zip(promise.by_world.iter().map(|loss| json!(loss))).collect();
+        let worlds: serde_json::Map<String, Value> = page
+            .worlds
+            .iter()
+            .map(|world| world.name.clone())
+            .zip(promise.by_world.iter().map(|loss| json!(loss)))
+            .collect();
         json!({
             "who": promise.who, "setting": setting(&promise.setting), "objective": figure(&promise.objective),
             "worse": promise.worse.as_ref().map(figure), "on_rung": figure(&promise.on_rung),
@@ -102,7 +107,7 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
                 "What is traded for what",
                 "Settings that none of those tried beats in all three: straying, reversals, tokens before settling.",
                 Some(Table::of(&text::front(told), true)),
-                vec![pareto(told).svg()],
+                pareto(told),
             ),
             Section {
                 heading: "If the loss were weighed otherwise".to_owned(),
@@ -136,7 +141,10 @@ fn forest(told: &Recommendation) -> Bars {
     };
     Bars {
         title: "How much worse the others are, run by run".to_owned(),
-        facts: vec![format!("against {}", text::flags(&told.chosen().setting)), format!("{} runs", told.chosen().objective.n)],
+        facts: vec![
+            format!("against {}", text::flags(&told.chosen().setting)),
+            format!("{} runs", told.chosen().objective.n),
+        ],
         x: "loss above that of the recommended".to_owned(),
         names: vec!["difference and its 95 % interval".to_owned()],
         dots: true,
@@ -150,28 +158,32 @@ fn short(setting: &Setting) -> String {
     format!("{} {} s {} %", setting.law, setting.over.count() / 1000, f64::from(setting.slack.ppm()) / 1e4)
 }
 
-/// Straying against reversals and against tokens before settling.
-fn pareto(told: &Recommendation) -> Chart {
+/// Straying against reversals, and against tokens before settling.
+fn pareto(told: &Recommendation) -> Vec<String> {
     let mut laws: Vec<&'static str> = told.front.iter().map(|(setting, _)| setting.law.name()).collect();
     laws.sort_unstable();
     laws.dedup();
-    let dots = |value: fn(&crate::lab::recommend::race::Trade) -> f64| {
+    let chart = |x: &str, value: fn(&Trade) -> f64| {
         let of = |(at, law): (usize, &&'static str)| {
             let points = told.front.iter().filter(|(setting, _)| setting.law.name() == *law);
-            ChartDots::new(law, u8::try_from(at).unwrap_or(u8::MAX), points.map(|(_, trade)| (value(trade), trade.excess)))
+            let points = points.map(|(_, trade)| (value(trade), trade.excess));
+            ChartDots::new(law, u8::try_from(at).unwrap_or(u8::MAX), points)
         };
-        laws.iter().enumerate().map(of).collect()
+        let dots = laws.iter().enumerate().map(of).collect();
+        let panel =
+            ChartPanel { told: "further down and to the left is better".to_owned(), dots, ..ChartPanel::default() };
+        Chart {
+            title: format!("Straying against {x}"),
+            facts: vec![format!("{} settings that none beats", told.front.len())],
+            x: x.to_owned(),
+            y: "nats above an oracle".to_owned(),
+            panels: vec![panel],
+            ..Chart::default()
+        }
     };
-    let panel = |name: &str, dots| ChartPanel { name: name.to_owned(), dots, ..ChartPanel::default() };
-    Chart {
-        title: "What is traded for what".to_owned(),
-        facts: vec!["lower and further left is better".to_owned()],
-        x: "reversals per 100 rounds; thousand tokens before settling".to_owned(),
-        y: "nats above an oracle".to_owned(),
-        panels: vec![
-            panel("by reversals per 100 rounds", dots(|trade| trade.reversals)),
-            panel("by thousand tokens before settling", dots(|trade| trade.settle_tokens / 1000.0)),
-        ],
-        ..Chart::default()
-    }
+    let both = [
+        chart("reversals per 100 rounds", |trade| trade.reversals),
+        chart("thousand tokens before settling", |trade| trade.settle_tokens / 1000.0),
+    ];
+    both.iter().map(Chart::svg).collect()
 }
