@@ -10,7 +10,7 @@ use crate::lab::choose::{SIMPLEST_FIRST, Weights};
 use crate::lab::fixed::ufloat;
 use crate::lab::grid::Axes;
 use crate::lab::settings::Settings;
-use crate::lab::stats::{CONFIDENCE, Estimate, Moments, paired};
+use crate::lab::stats::{CONFIDENCE, Estimate, Moments, paired, quantile};
 use crate::lab::sweep::SweepError;
 
 /// A setting that is this much worse than the best, in millionths of loss, is worse, whatever luck could explain.
@@ -60,6 +60,8 @@ pub struct Promise {
     pub settle_tokens: Estimate,
     /// Share of runs that did not settle.
     pub unsettled: f64,
+    /// Tokens within which half of the runs settled, and nine of ten, each with the interval of its order statistic.
+    pub settle_within: [Option<Quantile>; 2],
     /// Share of tokens spent on wrong rungs.
     pub off_tokens: Estimate,
     /// Seconds that a token takes.
@@ -67,6 +69,9 @@ pub struct Promise {
     /// The mean loss in each world.
     pub by_world: Vec<f64>,
 }
+
+/// A quantile over runs, and its interval where there are enough of them.
+pub type Quantile = (i64, Option<(i64, i64)>);
 
 /// How the choice stands where one weight is another.
 #[derive(Clone, Debug)]
@@ -198,7 +203,10 @@ fn pick(worlds: &[World], race: &Race, weights: &Weights) -> Option<Order> {
     let mut equals: Vec<usize> = order.iter().copied().filter(as_good).collect();
     equals.sort_by(|a, b| simpler(worlds, &race.left[*a], &race.left[*b]));
     let chosen = equals.first().copied().unwrap_or(best);
-    let runner_up = equals.get(1).copied().or_else(|| order.iter().copied().find(|at| *at != chosen));
+    let next = || order.iter().copied().find(|at| *at != chosen);
+    // where no other keeps the limits, the best of those that do not
+    let any = || (0..race.left.len()).filter(|at| *at != chosen).min_by_key(|&at| (sum(at), at));
+    let runner_up = equals.get(1).copied().or_else(next).or_else(any);
     Some(Order { chosen, best, runner_up, as_good: equals.len(), limits_kept })
 }
 
@@ -266,6 +274,10 @@ fn promise(
         // whole tokens, which the moments take for millionths
         settle_tokens: of(|run| run.settle_tokens, 1e6),
         unsettled: ufloat(lost) / ufloat(count.max(1)),
+        settle_within: {
+            let spent: Vec<i64> = home().map(|run| run.settle_tokens).collect();
+            [0.5, 0.9].map(|p| quantile(&spent, p, CONFIDENCE))
+        },
         off_tokens: of(|run| run.off_tokens, 1.0),
         seconds_per_token: crate::lab::fixed::float(sum(|run| run.millis)) / 1000.0 / tokens,
         by_world: runs

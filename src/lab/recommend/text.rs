@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{Promise, Recommendation, Regret};
+use super::judge::{Promise, Quantile, Recommendation, Regret};
 use super::{Setting, World};
 use crate::lab::fit::figures::three;
-use crate::lab::fixed::ufloat;
+use crate::lab::fixed::{float, ufloat};
 use crate::lab::report::decimal;
 use crate::lab::stats::Estimate;
 use crate::lab::theory;
@@ -82,7 +82,9 @@ pub fn flags(setting: &Setting) -> String {
 pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
     let chosen = told.chosen();
     let mut all = Vec::new();
-    all.push(if told.best == chosen.setting {
+    all.push(if told.best == chosen.setting && told.as_good <= 1 {
+        "It has the least loss of all that were tried, and no other is as good.".to_owned()
+    } else if told.best == chosen.setting {
         format!(
             "It has the least loss of all that were tried; {} of those left cannot be told from it.",
             told.as_good.saturating_sub(1)
@@ -111,6 +113,13 @@ pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
         if chosen.unsettled > 0.0 { format!(" (never, in {:.1} % of runs)", 100.0 * chosen.unsettled) } else { String::new() },
         about(&chosen.off_tokens, 100.0, 1)
     ));
+    if let [Some(half), Some(most)] = chosen.settle_within {
+        all.push(format!(
+            "Half of the runs settle within {} tokens, and nine of ten within {}.",
+            within(half),
+            within(most)
+        ));
+    }
     page.worlds.iter().filter(|world| world.home).for_each(|world| all.extend(target(world)));
     all
 }
@@ -119,15 +128,15 @@ pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
 fn target(world: &World) -> Option<String> {
     let (scenario, juice) = (&world.scenario, world.scenario.governor.juice);
     let derived = scenario.derived_at(juice);
-    let tokens = ufloat(juice.micros()) / 1e6;
+    let aim = ufloat(juice.micros()) / 1e6;
     let near = derived.means[derived.nearest];
     let word = scenario.ladder.efforts().get(derived.nearest).map_or("", |effort| effort.word());
     if !world.reachable {
-        let side = if tokens > near { "above" } else { "below" };
+        let side = if aim > near { "above" } else { "below" };
         return Some(format!(
             "{}: the target of {} lies {side} the whole ladder; --snap takes {}, which {word} makes.",
             scenario.name,
-            three(tokens),
+            three(aim),
             three(near)
         ));
     }
@@ -139,9 +148,9 @@ fn target(world: &World) -> Option<String> {
             "{}: the target of {} lies about half way between two rungs, as {} % of targets here do at a slack of 15 %: the \
              nearest rung is {:+.0} % off for good; --snap takes {}, which {word} makes.",
             scenario.name,
-            three(tokens),
+            three(aim),
             three(100.0 * lost.unwrap_or(0.0)),
-            100.0 * (near / tokens - 1.0),
+            100.0 * (near / aim - 1.0),
             three(near)
         )
     })
@@ -163,10 +172,27 @@ fn half(estimate: &Estimate, scale: f64, decimals: usize) -> String {
 }
 
 fn thousands(estimate: &Estimate) -> String {
-    let round = |tokens: f64| if tokens < 0.0 { format!("-{}", three(-tokens)) } else { three(tokens) };
     match estimate.interval {
-        Some(interval) => format!("{} ({} to {})", round(estimate.mean), round(interval.lo), round(interval.hi)),
-        None => round(estimate.mean),
+        Some(interval) => format!("{} ({} to {})", tokens(estimate.mean), tokens(interval.lo), tokens(interval.hi)),
+        None => tokens(estimate.mean),
+    }
+}
+
+/// A count of tokens that can be read.
+fn tokens(count: f64) -> String {
+    match count.abs() {
+        size if size >= 1e6 => format!("{:.2} million", count / 1e6),
+        size if size >= 1e4 => format!("{:.0} thousand", count / 1e3),
+        _ => format!("{count:.0}"),
+    }
+}
+
+fn within(quantile: Quantile) -> String {
+    let (value, interval) = quantile;
+    let of = |value: i64| tokens(float(value.into()));
+    match interval {
+        Some((low, high)) => format!("{} ({} to {})", of(value), of(low), of(high)),
+        None => of(value),
     }
 }
 
@@ -245,30 +271,30 @@ pub fn reweighed(told: &Recommendation) -> Vec<String> {
 /// What the settings in use cost beyond those recommended.
 #[must_use]
 pub fn regretted(regret: &Regret, price: Option<f64>) -> String {
-    let tokens = regret.tokens;
-    let none = tokens.interval.is_some_and(|interval| interval.covers(0.0));
+    let waste = regret.tokens;
+    let none = waste.interval.is_some_and(|interval| interval.covers(0.0));
     if none {
         return format!(
             "Your settings in use waste no more than these, as far as {} runs can tell: {} tokens of a budget of {}.",
-            tokens.n,
-            thousands(&tokens),
-            three(ufloat(regret.budget))
+            waste.n,
+            thousands(&waste),
+            tokens(ufloat(regret.budget))
         );
     }
     let money = price.map(|price| {
         let dollars = |tokens: f64| format!("{:.2}", tokens / 1e6 * price);
-        match tokens.interval {
+        match waste.interval {
             Some(interval) => {
-                format!(", {} USD ({} to {})", dollars(tokens.mean), dollars(interval.lo), dollars(interval.hi))
+                format!(", {} USD ({} to {})", dollars(waste.mean), dollars(interval.lo), dollars(interval.hi))
             }
-            None => format!(", {} USD", dollars(tokens.mean)),
+            None => format!(", {} USD", dollars(waste.mean)),
         }
     });
     format!(
         "Of a budget of {} output tokens your settings in use spend {} more on wrong efforts than these{}, which takes {} hours \
          of the agent.",
-        three(ufloat(regret.budget)),
-        thousands(&tokens),
+        tokens(ufloat(regret.budget)),
+        thousands(&waste),
         money.unwrap_or_default(),
         three(regret.seconds / 3600.0)
     )
