@@ -36,6 +36,10 @@ pub fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
+        Command::Explain(args) => cmd::explain::run(&args),
+        Command::Gate(args) => cmd::gate::run(&args),
+        Command::Recommend(args) => cmd::recommend::run(&args),
+        Command::Sensitivity(args) => cmd::sensitivity::run(&args),
         Command::Simulate(args) => cmd::simulate::run(&args),
         Command::Conform(args) => cmd::conform::run(&args),
         Command::Ledger(args) => cmd::ledger::run(&args),
