@@ -193,7 +193,7 @@ fn paths(check: &Check, law: AnyLaw, over: Millis) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for run in 0..20 {
         tables.fill(&mut scenario.agent.luck(5, run, ROUNDS), check.rungs, false);
-        tables.govern(&cell, law, &mut scratch, &mut log);
+        tables.govern(&cell, law.clone(), &mut scratch, &mut log);
         all.push(log.rung.clone());
     }
     all

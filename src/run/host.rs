@@ -20,8 +20,8 @@ use super::view::{Told, View};
 use crate::agents::adapter::Stop;
 use crate::agents::live::{Closed, Landed, ProcessEnd};
 use crate::engine::{
-    AnyLaw, Checkpoint, Control, Effort, Grade, Input, Machine, MicroUsd, Millis, Output, RoundExit, Spent,
-    StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Waiting,
+    Checkpoint, Control, Effort, Grade, Input, Law, Machine, MicroUsd, Millis, Output, RoundExit, Spent, StopRequest,
+    Timestamp, Tokens, TurnRecord, Urgency, Waiting,
 };
 use crate::trace::Record;
 
@@ -80,11 +80,11 @@ pub struct Ended {
 }
 
 /// The host of one loop.
-pub struct Host<'a, O, A, V> {
+pub struct Host<'a, O, A, V, L> {
     os: &'a mut O,
     agents: &'a mut A,
     view: &'a mut V,
-    machine: Machine<AnyLaw>,
+    machine: Machine<L>,
     journal: Journal,
     stamps: Stamps,
     clocks: Clocks,
@@ -100,9 +100,9 @@ pub struct Host<'a, O, A, V> {
     told: BTreeSet<String>,
 }
 
-impl<'a, O: Os, A: Agents, V: View> Host<'a, O, A, V> {
+impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
     /// A host of this machine. `journal` has its header, or goes on.
-    pub fn new(os: &'a mut O, agents: &'a mut A, view: &'a mut V, machine: Machine<AnyLaw>, journal: Journal) -> Self {
+    pub fn new(os: &'a mut O, agents: &'a mut A, view: &'a mut V, machine: Machine<L>, journal: Journal) -> Self {
         let requests = machine.plan().limits.requests.map(std::num::NonZeroU64::get);
         Self {
             os,

@@ -185,6 +185,7 @@ fn write(
             slack: setting.slack,
             rest: setting.rest,
             budget: budget.filter(|budget| *budget > Tokens::ZERO),
+            tuning: first.governor.tuning,
         },
     };
     let mut about = vec![format!("recommended by flyball {VERSION} for {}", first.name)];

@@ -10,7 +10,10 @@ use serde_json::json;
 use super::juice;
 use super::keys::{KEYS, Key, TABLES};
 use crate::cli::error::{Failure, Outcome};
-use crate::lab::scenario::{ScenarioError, entries};
+use crate::engine::laws::Tuning;
+use crate::lab::scenario::{Entry, ScenarioError, entries};
+use crate::lab::settings::Settings;
+use crate::trace::Setup;
 
 /// The settings file that is read where none is named.
 pub const USUAL_FILE: &str = "flyball.toml";
@@ -53,7 +56,13 @@ pub struct Value {
 
 /// All settings, by their full names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gathered(BTreeMap<String, Value>);
+pub struct Gathered {
+    all: BTreeMap<String, Value>,
+    tuning: Option<Tuning>,
+}
+
+/// What of [`Tuning`] is set, in one text.
+const SET: &str = "governor.set";
 
 impl Gathered {
     /// Gathers them: `flags` are those that were given, `environment` looks variables up, `file` is the settings file that was named.
@@ -68,10 +77,13 @@ impl Gathered {
     ) -> Outcome<Self> {
         let mut all: BTreeMap<String, Value> =
             KEYS.iter().map(|key| (key.full(), Value { text: key.usual.to_owned(), origin: Origin::Usual })).collect();
+        let mut tuning = None;
         let usual = project.join(USUAL_FILE);
         let file = file.map(Path::to_owned).or_else(|| usual.is_file().then_some(usual));
         if let Some(file) = file {
-            for (name, text, line) in read(&file)? {
+            let (entries, set) = read(&file)?;
+            tuning = set;
+            for (name, text, line) in entries {
                 all.insert(name, Value { text, origin: Origin::File(file.display().to_string(), line) });
             }
         }
@@ -85,14 +97,33 @@ impl Gathered {
                 all.insert(key.full(), Value { text: text.clone(), origin: Origin::Flag((*flag).to_owned()) });
             }
         }
-        Ok(Self(all))
+        let mut gathered = Self { all, tuning: None };
+        if let Some(tuning) = tuning {
+            gathered.tune(tuning, "flyball.toml");
+        }
+        Ok(gathered)
+    }
+
+    /// What else is set.
+    #[must_use]
+    pub fn tuning(&self) -> Tuning {
+        self.tuning.unwrap_or(Tuning::USUAL)
+    }
+
+    /// Sets it, where nobody did.
+    pub fn tune(&mut self, tuning: Tuning, what: &str) {
+        if self.tuning.is_none() && tuning != Tuning::USUAL {
+            let text = serde_json::to_string(&Setup::set_of(&tuning)).unwrap_or_default();
+            self.all.insert(SET.to_owned(), Value { text, origin: Origin::From(what.to_owned()) });
+            self.tuning = Some(tuning);
+        }
     }
 
     /// A setting.
     #[must_use]
     pub fn get(&self, full: &str) -> &Value {
         const NONE: &Value = &Value { text: String::new(), origin: Origin::Usual };
-        self.0.get(full).unwrap_or(NONE)
+        self.all.get(full).unwrap_or(NONE)
     }
 
     /// Whether somebody said it.
@@ -104,19 +135,19 @@ impl Gathered {
     /// Says what a setting is where nobody did.
     pub fn follows(&mut self, full: &str, text: &str, what: &str) {
         if !self.is_said(full) {
-            self.0.insert(full.to_owned(), Value { text: text.to_owned(), origin: Origin::From(what.to_owned()) });
+            self.all.insert(full.to_owned(), Value { text: text.to_owned(), origin: Origin::From(what.to_owned()) });
         }
     }
 
     /// Replaces what a setting says.
     pub fn replace(&mut self, full: &str, value: Value) {
-        self.0.insert(full.to_owned(), value);
+        self.all.insert(full.to_owned(), value);
     }
 
     /// What differs from other settings: name, there, here.
     #[must_use]
     pub fn differences(&self, other: &BTreeMap<String, String>) -> Vec<(String, String, String)> {
-        let here = self.0.iter().filter(|(name, value)| other.get(*name).is_some_and(|text| *text != value.text));
+        let here = self.all.iter().filter(|(name, value)| other.get(*name).is_some_and(|text| *text != value.text));
         here.map(|(name, value)| (name.clone(), other[name].clone(), value.text.clone())).collect()
     }
 
@@ -124,15 +155,16 @@ impl Gathered {
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         let one = |value: &Value| json!({"value": value.text, "from": value.origin.to_string()});
-        serde_json::Value::Object(self.0.iter().map(|(name, value)| (name.clone(), one(value))).collect())
+        serde_json::Value::Object(self.all.iter().map(|(name, value)| (name.clone(), one(value))).collect())
     }
 
     /// For people: a line a setting.
     #[must_use]
     pub fn lines(&self) -> String {
-        let width = self.0.keys().map(String::len).max().unwrap_or(0);
-        let wide = self.0.values().map(|value| value.text.len()).max().unwrap_or(0).min(40);
-        let in_order = KEYS.iter().map(|key| (key.full(), self.get(&key.full())));
+        let width = self.all.keys().map(String::len).max().unwrap_or(0);
+        let wide = self.all.values().map(|value| value.text.len()).max().unwrap_or(0).min(40);
+        let set = self.all.get(SET).map(|value| (SET.to_owned(), value));
+        let in_order = KEYS.iter().map(|key| (key.full(), self.get(&key.full()))).chain(set);
         in_order
             .map(|(name, value)| format!("{name:width$}  {:wide$}  {}\n", shown(&value.text), value.origin))
             .collect()
@@ -145,16 +177,18 @@ fn shown(text: &str) -> &str {
 
 type Entries = Vec<(String, String, usize)>;
 
-fn read(file: &Path) -> Outcome<Entries> {
+fn read(file: &Path) -> Outcome<(Entries, Option<Tuning>)> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::usage(error).while_(format!("cannot read the settings {name}")))?;
     let text = text.trim_start_matches('\u{feff}');
     if file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
-        return juice::read(text, &name);
+        return Ok((juice::read(text, &name)?, None));
     }
-    let found = entries(text, &TABLES).map_err(|problems| {
-        Failure::usage(ScenarioError::Faulty { file: name, problems }).while_("cannot use the settings")
-    })?;
-    Ok(found.into_iter().map(|entry| (format!("{}.{}", entry.table, entry.key), entry.text, entry.line)).collect())
+    let attempted = "cannot use the settings";
+    let found = entries(text, &TABLES)
+        .map_err(|problems| Failure::usage(ScenarioError::Faulty { file: name.clone(), problems }).while_(attempted))?;
+    let tuning = Settings::load(text, &name).map_err(|error| Failure::usage(error).while_(attempted))?.governor.tuning;
+    let named = |entry: Entry| (format!("{}.{}", entry.table, entry.key), entry.text, entry.line);
+    Ok((found.into_iter().map(named).collect(), (tuning != Tuning::USUAL).then_some(tuning)))
 }

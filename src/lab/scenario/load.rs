@@ -96,11 +96,14 @@ fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
     }
 }
 
-/// The settings of `[governor]` in a text that holds nothing else, over those of `usual`; or all its faults.
+/// The tables of a settings file. All but the first are the real loop's.
+const TABLES: [&str; 4] = ["governor", "agent", "controls", "sim"];
+
+/// The settings of `[governor]` in a settings file, over those of `usual`; or all its faults.
 pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
     let report = Report::new(text);
     let read = |root: &Fields<'_>| {
-        root.refuse_others(&["governor"]);
+        root.refuse_others(&TABLES);
         root.or("governor", usual, |item| sections::settings(&item.table(&sections::governor_keys())?, usual))
     };
     let settings = match DeTable::parse(text) {
@@ -129,7 +132,7 @@ pub struct Entry {
     pub line: usize,
 }
 
-/// The settings of a text that has these tables with these keys and no others; or all its faults.
+/// The settings of a text that has these tables with these keys and no others but what `[governor]` may set beside; or all its faults.
 ///
 /// # Errors
 /// Each fault, with its line and its key.
@@ -142,7 +145,9 @@ pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) ->
             let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
             root.refuse_others(&tables);
             for &(table, keys) in known {
-                let Some(fields) = root.get(table).and_then(|item| item.table(keys)) else { continue };
+                let governor = if table == TABLES[0] { sections::governor_keys() } else { Vec::new() };
+                let all: Vec<&str> = keys.iter().copied().chain(governor).collect();
+                let Some(fields) = root.get(table).and_then(|item| item.table(&all)) else { continue };
                 let read =
                     |&key: &&'static str| fields.get(key).and_then(|item| Some((key, item.plain()?, item.line())));
                 found.extend(keys.iter().filter_map(read).map(|(key, text, line)| Entry { table, key, text, line }));

@@ -22,6 +22,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, which};
+use crate::engine::laws::Cooldown;
 use crate::engine::{AnyLaw, Band, Governor, Ladder, Machine, Over, Plan};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::{System, which as program_at};
@@ -219,16 +220,22 @@ fn header(prepared: &Prepared, typed: &Typed) -> Header {
         rest_ms: typed.rest.count(),
         budget_tokens: typed.limits.budget.map(|budget| budget.count()),
         rounds: typed.limits.rounds.map(std::num::NonZeroU64::get),
+        set: Setup::set_of(&prepared.settings.tuning()),
     });
     header.chained = true;
     header.scenario = prepared.sim.as_ref().map(|sim| sim.scenario.name.clone());
     header
 }
 
-fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> Machine<AnyLaw> {
+fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> Machine<Cooldown<AnyLaw>> {
     let mut plan = Plan::new(prepared.ladder.clone(), &prepared.settings.get("agent.effort").text);
     (plan.rest, plan.backoff, plan.grace, plan.limits) = (typed.rest, typed.backoff, typed.grace, typed.limits);
-    let governor = Governor::new(typed.law.build(), band, Over::new(typed.over), prepared.ladder.rungs());
+    let governor = Governor::new(
+        typed.law.tuned(&prepared.settings.tuning()),
+        band,
+        Over::new(typed.over),
+        prepared.ladder.rungs(),
+    );
     Machine::new(plan, governor, opened.kept.clone())
 }
 

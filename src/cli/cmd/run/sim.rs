@@ -65,6 +65,7 @@ impl Sim {
             whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),
             count => format!("{count}ms"),
         };
+        settings.tune(governor.tuning, &what);
         settings.follows("governor.law", governor.law.name(), &what);
         settings.follows("governor.juice", &decimal(governor.juice.micros()), &what);
         settings.follows("governor.over", &millis(governor.over), &what);
