@@ -127,7 +127,8 @@ fn new_bytes(path: &Path, from: u64) -> io::Result<Vec<u8>> {
 
 /// The whole screen.
 fn draw(frame: &mut Frame<'_>, known: &Known) {
-    let rows = [Constraint::Length(4), Constraint::Min(6), Constraint::Min(6), Constraint::Length(3), Constraint::Length(8)];
+    let rows =
+        [Constraint::Length(4), Constraint::Min(6), Constraint::Min(6), Constraint::Length(3), Constraint::Length(8)];
     let [head, stairs, readings, budget, table] = Layout::vertical(rows).areas(frame.area());
     frame.render_widget(heading(known), head);
     draw_stairs(frame, stairs, known);
@@ -167,7 +168,9 @@ fn draw_stairs(frame: &mut Frame<'_>, area: Rect, known: &Known) {
     let height = |effort: &str| ladder.iter().rev().position(|word| word == effort).map_or(0.0, |at| ufloat(at as u64));
     let points: Vec<(f64, f64)> = rounds
         .iter()
-        .flat_map(|round| [(ufloat(round.number), height(&round.effort)), (ufloat(round.number + 1), height(&round.effort))])
+        .flat_map(|round| {
+            [(ufloat(round.number), height(&round.effort)), (ufloat(round.number + 1), height(&round.effort))]
+        })
         .collect();
     let stairs = Dataset::default().name("effort").marker(Marker::Braille).graph_type(GraphType::Line).data(&points);
     let top = ufloat(ladder.len().saturating_sub(1).max(1) as u64);
@@ -190,12 +193,20 @@ fn draw_readings(frame: &mut Frame<'_>, area: Rect, known: &Known) {
         Some((ufloat(round.number), ufloat(mean.total_tokens) / ufloat(mean.turns)))
     };
     let points: Vec<(f64, f64)> = rounds.iter().filter_map(reading).collect();
-    let ends = rounds.first().zip(rounds.last()).map_or([1.0, 2.0], |(first, last)| [ufloat(first.number), ufloat(last.number + 1)]);
+    let ends = rounds
+        .first()
+        .zip(rounds.last())
+        .map_or([1.0, 2.0], |(first, last)| [ufloat(first.number), ufloat(last.number + 1)]);
     let level = |share: f64| ends.map(|x| (x, target * share)).to_vec();
     let (low, high) = (level(1.0 - slack), level(1.0 + slack));
     let most = points.iter().map(|(_, y)| *y).fold(target * (1.0 + slack), f64::max) * 1.1;
     let line = |name: &'static str, data, colour| {
-        Dataset::default().name(name).marker(Marker::Dot).graph_type(GraphType::Line).style(Style::new().fg(colour)).data(data)
+        Dataset::default()
+            .name(name)
+            .marker(Marker::Dot)
+            .graph_type(GraphType::Line)
+            .style(Style::new().fg(colour))
+            .data(data)
     };
     let read = Dataset::default().name("reading").marker(Marker::Block).graph_type(GraphType::Scatter).data(&points);
     let chart = Chart::new(vec![line("band", &low, Color::Green), line("band", &high, Color::Green), read])
@@ -206,7 +217,11 @@ fn draw_readings(frame: &mut Frame<'_>, area: Rect, known: &Known) {
             target * (1.0 + slack)
         )))
         .x_axis(across(rounds))
-        .y_axis(Axis::default().bounds([0.0, most]).labels(["0".to_owned(), format!("{:.0}", most / 2.0), format!("{most:.0}")]));
+        .y_axis(Axis::default().bounds([0.0, most]).labels([
+            "0".to_owned(),
+            format!("{:.0}", most / 2.0),
+            format!("{most:.0}"),
+        ]));
     frame.render_widget(chart, area);
 }
 
@@ -217,15 +232,26 @@ fn draw_budget(frame: &mut Frame<'_>, area: Rect, known: &Known) {
         return frame.render_widget(Paragraph::new("no limit on output tokens").block(block), area);
     };
     let share = (ufloat(summary.output.count()) / ufloat(budget)).clamp(0.0, 1.0);
-    let label = format!("{} of {} output tokens, {:.0} %", millions(summary.output), millions(Tokens::new(budget)), share * 100.0);
-    frame.render_widget(Gauge::default().block(block).ratio(share).label(label).gauge_style(Style::new().fg(Color::Blue)), area);
+    let label = format!(
+        "{} of {} output tokens, {:.0} %",
+        millions(summary.output),
+        millions(Tokens::new(budget)),
+        share * 100.0
+    );
+    frame.render_widget(
+        Gauge::default().block(block).ratio(share).label(label).gauge_style(Style::new().fg(Color::Blue)),
+        area,
+    );
 }
 
 fn draw_rounds(frame: &mut Frame<'_>, area: Rect, known: &Known) {
     let summary = &known.summary;
     let room = usize::from(area.height.saturating_sub(3));
     let row = |round: &Round| {
-        let reading = round.reading.filter(|mean| mean.turns > 0).map_or_else(|| "-".to_owned(), |mean| (mean.total_tokens / mean.turns).to_string());
+        let reading = round
+            .reading
+            .filter(|mean| mean.turns > 0)
+            .map_or_else(|| "-".to_owned(), |mean| (mean.total_tokens / mean.turns).to_string());
         Row::new([
             round.number.to_string(),
             round.effort.clone(),
@@ -294,7 +320,14 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(110, 40)).unwrap();
         terminal.draw(|frame| draw(frame, &known())).unwrap();
         let text: String = terminal.backend().buffer().content().iter().map(ratatui::buffer::Cell::symbol).collect();
-        for part in ["run r1", "effort of each round", "target 500, band 425 to 575", "1000 of 4000 output tokens, 25 %", "above-band", "q leaves"] {
+        for part in [
+            "run r1",
+            "effort of each round",
+            "target 500, band 425 to 575",
+            "1000 of 4000 output tokens, 25 %",
+            "above-band",
+            "q leaves",
+        ] {
             assert!(text.contains(part), "{part:?} is not on the screen");
         }
     }
@@ -315,7 +348,10 @@ mod tests {
     fn a_journal_is_taken_line_by_line_and_a_half_line_waits() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let note = |text: &str| serde_json::to_string(&Line { at_ms: 1, record: Record::Note { text: text.to_owned() }, prev: None }).unwrap();
+        let note = |text: &str| {
+            serde_json::to_string(&Line { at_ms: 1, record: Record::Note { text: text.to_owned() }, prev: None })
+                .unwrap()
+        };
         std::fs::write(&path, format!("header\n{}\n{}", note("one"), &note("two")[..9])).unwrap();
         let (mut tail, mut summary) = (Tail::new(path.clone()), known().summary);
         tail.take(&mut summary).unwrap();
