@@ -34,8 +34,8 @@ const SURPRISE: f64 = 4.0;
 const JUMP: f64 = 0.25;
 /// Innovations that are remembered.
 const RECENT: usize = 4;
-/// Variance of d at the start: 0.004 squared.
-const RATE_VARIANCE: f64 = 1.6e-5;
+/// Variance of d at the start: 0.007 squared.
+const RATE_VARIANCE: f64 = 4.9e-5;
 /// Variance that a round adds to d: 0.0003 squared.
 const RATE_WANDER: f64 = 9e-8;
 
