@@ -146,7 +146,18 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
         named.push(("the original's", original));
     }
     let settings: Vec<Setting> = named.iter().map(|(_, setting)| *setting).collect();
-    let fresh = Record::new(worlds, &settings, &(FRESH..FRESH + request.fresh_runs), *seed, weights)?;
+    let runs = FRESH..FRESH + request.fresh_runs;
+    let mut fresh = Record::new(worlds, &settings, &runs, *seed, weights)?;
+    if let (Some(current), Some(at)) = (&request.current, named.iter().position(|(who, _)| *who == "in use")) {
+        // the settings in use may set what else a law has to set
+        let own: Vec<World> = worlds.iter().map(|world| tuned(world, current)).collect();
+        let own = Record::new(&own, &settings[at..=at], &runs, *seed, weights)?;
+        fresh
+            .runs
+            .iter_mut()
+            .zip(own.runs)
+            .for_each(|(world, own)| world[at] = own.into_iter().next().unwrap_or_default());
+    }
     let promises: Vec<Promise> = named
         .iter()
         .enumerate()
@@ -172,6 +183,13 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
 fn in_use(current: &Settings) -> Setting {
     let governor = current.governor;
     Setting { law: governor.law, over: governor.over, slack: governor.slack, rest: governor.rest }
+}
+
+/// A world in which laws are set as they are in use.
+fn tuned(world: &World, current: &Settings) -> World {
+    let mut own = world.clone();
+    own.scenario.governor.tuning = current.governor.tuning;
+    own
 }
 
 struct Order {

@@ -97,7 +97,8 @@ fn looks(worlds: &[World], law: LawKind, rest: Millis) -> Result<(bool, bool), S
     };
     let cells = [setting(60, 150_000), setting(7200, 150_000), setting(60, 20_000), setting(60, 450_000)];
     let asked = Trial { scenario: &world.scenario, cells: &cells, runs: 0..3, rounds: LOOK, seed: 0 };
-    let paths = trial(&asked, &|cell| cell.law.build(), &|ran| ran.log.rung.clone())?;
+    let tuning = &world.scenario.governor.tuning;
+    let paths = trial(&asked, &|cell| cell.law.tuned(tuning), &|ran| ran.log.rung.clone())?;
     Ok((paths[0] != paths[1], paths[0] != paths[2] || paths[0] != paths[3]))
 }
 
