@@ -23,6 +23,8 @@ pub struct Setup {
     pub installs: PathBuf,
     pub flyball: PathBuf,
     pub work: PathBuf,
+    /// How many times longer than usual a program may take: a busy machine is no fault of its.
+    pub patience: u32,
 }
 
 /// How a case went, with a line of what was seen.
@@ -35,7 +37,7 @@ pub enum Outcome {
 /// The prompt of every round.
 const TASK: &str = "Do the step, then say done.";
 
-/// The longest that any case may take.
+/// The longest that any case may take, times the patience.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// What is done while it runs.
@@ -53,7 +55,7 @@ pub enum Meanwhile {
 pub enum Runs {
     /// The CLI by itself.
     Alone,
-    /// The CLI under `flyball run`, with these arguments beside those that all have.
+    /// The CLI under `flyball run`, with these arguments beside those that all have; `{40}` is 40 seconds, times the patience.
     Loop(&'static [&'static str]),
 }
 
@@ -151,7 +153,7 @@ fn overflow(_: &Cli) -> Script {
 
 /// A case of failing rounds: they must be counted as failures, and the loop must end by them.
 const fn failing(name: &'static str, script: fn(&Cli) -> Script) -> Case {
-    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "60s"]);
+    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "{60}"]);
     Case { name, script, runs, meanwhile: Meanwhile::Nothing, check: checks::failing }
 }
 
@@ -196,7 +198,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "stall",
         script: stall,
-        runs: Runs::Loop(&["--max-rounds", "2", "--inactivity", "40s"]),
+        runs: Runs::Loop(&["--max-rounds", "2", "--inactivity", "{40}"]),
         meanwhile: Meanwhile::Nothing,
         check: checks::stall,
     },
@@ -246,7 +248,7 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
             let mut command = place.command(&setup.flyball);
             command.args(["run", "--agent", cli.name, "--model", cli.model, "--ladder", &cli.ladder.join(",")]);
             command.args(["--effort", effort, "--law", "reference", "--rest", "0", "--permissions", "skip"]);
-            command.args(more).arg(TASK);
+            command.args(more.iter().map(|word| patient(word, setup.patience))).arg(TASK);
             (command, None)
         }
     };
@@ -254,7 +256,7 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
     let mut child = place.start(command, stdin).map_err(broken)?;
     if let Meanwhile::Signal { name, turns, after } = case.meanwhile {
         while !stub.wait_for_turns(turns, Duration::from_millis(200)) {
-            if began.elapsed() > LONGEST || child.try_wait().map_err(broken)?.is_some() {
+            if began.elapsed() > LONGEST * setup.patience || child.try_wait().map_err(broken)?.is_some() {
                 break;
             }
         }
@@ -262,7 +264,7 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
         began = Instant::now();
         sandbox::signal(child.id(), name);
     }
-    let status = sandbox::wait(&mut child, LONGEST).map_err(broken)?;
+    let status = sandbox::wait(&mut child, LONGEST * setup.patience).map_err(broken)?;
     let took = began.elapsed();
     let left = sandbox::left_behind(stub.port());
     stub.write(&place.root.join("requests.jsonl")).map_err(broken)?;
@@ -282,6 +284,13 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
     let last = ran.stderr.lines().last().unwrap_or_default();
     faults.push(format!("[{} | {last}]", ended(ran.status)));
     Err(faults.join("; "))
+}
+
+/// An argument, with its seconds.
+fn patient(word: &str, patience: u32) -> String {
+    let seconds =
+        word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(|rest| rest.parse::<u32>().ok());
+    seconds.map_or_else(|| word.to_owned(), |seconds| format!("{}s", seconds * patience))
 }
 
 /// How it ended, in words.
