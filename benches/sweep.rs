@@ -10,12 +10,13 @@ mod typical;
 use std::error::Error;
 
 use criterion::{Criterion, Throughput};
+use flyball::engine::LawKind;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (scenario, agent) = (typical::scenario()?, naive::Agent::new()?);
     let mut criterion = Criterion::default().configure_from_args();
     for (cells, axes, runs) in [(10, [1, 10, 1], 20), (1000, [10, 10, 10], 2)] {
-        let grid = swept::grid(&scenario, axes)?;
+        let grid = swept::grid(&scenario, LawKind::Reference, axes)?;
         let mut group = criterion.benchmark_group(format!("{cells} cells"));
         group.sample_size(10);
         group.throughput(Throughput::Elements(cells * u64::from(runs)));

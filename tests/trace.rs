@@ -26,6 +26,7 @@ fn setup() -> Setup {
         rest_ms: 5000,
         budget_tokens: Some(10_000_000),
         rounds: None,
+        set: std::collections::BTreeMap::new(),
     }
 }
 
@@ -217,6 +218,7 @@ fn simulated(law: LawKind, scenario: &str) -> String {
         rest_ms: cell.rest.count(),
         budget_tokens: scenario.governor.budget.map(Tokens::count),
         rounds: Some(12),
+        set: std::collections::BTreeMap::new(),
     };
     let mut writer = Writer::new(Vec::new(), &Header { chained: true, ..Header::new(setup) }).unwrap();
     simulate(&Once { scenario: &scenario, cell, run: 2, rounds: 12, seed: 5 }, &mut writer).unwrap();

@@ -10,10 +10,14 @@ use flyball::lab::sweep::{Engine, Finished, Job, sweep};
 
 use super::typical::ROUNDS;
 
-/// The original's law over so many targets, windows (a minute to an hour) and slacks.
-pub(crate) fn grid(scenario: &Scenario, [juices, overs, slacks]: [u32; 3]) -> Result<Grid, Box<dyn Error>> {
+/// A law over so many targets, windows (a minute to an hour) and slacks.
+pub(crate) fn grid(
+    scenario: &Scenario,
+    law: LawKind,
+    [juices, overs, slacks]: [u32; 3],
+) -> Result<Grid, Box<dyn Error>> {
     let axes = Axes {
-        law: Some(vec![LawKind::Reference]),
+        law: Some(vec![law]),
         juice: Some((0..juices).map(|place| Target::from_tokens(2048 + 200 * u64::from(place))).collect()),
         over: Some((0..overs).map(|place| Millis::from_secs(60 + 3540 * u64::from(place) / 9)).collect()),
         slack: Some((1..=slacks).map(|place| Ratio::from_ppm(50_000 * place)).collect()),

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::process::Command;
 
+use flyball::engine::LawKind;
 use flyball::lab::scenario::Scenario;
 
 use super::swept::{grid, swept};
@@ -21,7 +22,7 @@ pub(crate) fn asked(scenario: &Scenario) -> Result<bool, Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip_while(|word| word != COUNTED).collect();
     let [_, work, amount] = words.as_slice() else { return Ok(false) };
     if work == SWEEP {
-        black_box(swept(scenario, &grid(scenario, [10, 10, 10])?, amount.parse()?, 1)?);
+        black_box(swept(scenario, &grid(scenario, LawKind::Reference, [10, 10, 10])?, amount.parse()?, 1)?);
     } else {
         black_box(ours::meter(&peers::reports()[..amount.parse()?], 1, 64_000));
     }

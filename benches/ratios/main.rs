@@ -30,7 +30,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use flyball::engine::Band;
+use flyball::engine::{Band, LawKind};
 use flyball::lab::scenario::Scenario;
 use gate::Gate;
 use naive::{Agent, SETTINGS};
@@ -55,7 +55,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let agreed = agreement(&scenario)?;
     println!("\n{}", gate::head());
     let mut passed = agreed;
-    for part in [windows as fn(&Scenario) -> Part, sweeps, steadiness, whole_grid] {
+    for part in [windows as fn(&Scenario) -> Part, sweeps, estimating, steadiness, whole_grid] {
         for gate in part(&scenario)? {
             println!("{}", gate.line());
             passed &= gate.passes() != Some(false);
@@ -135,7 +135,8 @@ fn pushed(mean: f64, reports: &[(u32, u32)]) -> f64 {
 /// Sweeps and single runs against the peers, in nanoseconds for one turn of one cell.
 fn sweeps(scenario: &Scenario) -> Part {
     let (agent, band) = (Agent::new()?, Band::new(scenario.governor.juice, scenario.governor.slack)?);
-    let (thousand, ten) = (grid(scenario, [10, 10, 10])?, grid(scenario, [1, 10, 1])?);
+    let reference = |sizes| grid(scenario, LawKind::Reference, sizes);
+    let (thousand, ten) = (reference([10, 10, 10])?, reference([1, 10, 1])?);
     let turns = |runs: u32| -> f64 {
         let luck = (0..runs).map(|run| scenario.agent.luck(1, run, ROUNDS));
         luck.map(|luck| (0..ROUNDS).map(|round| f64::from(luck.turns(0, round))).sum::<f64>()).sum()
@@ -186,6 +187,29 @@ fn sweeps(scenario: &Scenario) -> Part {
         Gate::at_least("single run against naive Rust", 1.4, 2.0, Some(naive / best)),
         Gate::at_least("single run against lean Python", 50.0, 95.0, python.map(|python| python / best)),
         Gate::at_least("two threads against one (judge on a quiet machine)", 1.5, 1.85, Some(single_thread / two)),
+    ])
+}
+
+/// Laws that estimate against the original's, each over 1000 cells on one core, scores and sums included.
+fn estimating(scenario: &Scenario) -> Part {
+    let laws = [LawKind::Reference, LawKind::Stride, LawKind::Stride3, LawKind::Evidence, LawKind::Model];
+    let mut grids = Vec::new();
+    for law in laws {
+        grids.push(grid(scenario, law, [10, 10, 10])?);
+    }
+    let rounds = 1000.0 * 4.0 * f64::from(ROUNDS);
+    let contestant = |law: usize| -> Contestant<'_> {
+        let grid = &grids[law];
+        Box::new(move || done(swept(scenario, grid, 4, 1).is_ok(), rounds))
+    };
+    let [reference, stride, stride3, evidence, model] = race(TIMES / 3, std::array::from_fn(contestant));
+    println!(
+        "ns for a round of a cell: reference {reference:.0}, stride {stride:.0}, stride3 {stride3:.0}, evidence \
+         {evidence:.0}, model {model:.0}"
+    );
+    Ok(vec![
+        Gate::at_least("sweep of 1000 cells by stride, over reference", 1.0 / 6.0, 0.25, Some(reference / stride)),
+        Gate::at_least("the same by stride3", 1.0 / 6.0, 0.25, Some(reference / stride3)),
     ])
 }
 

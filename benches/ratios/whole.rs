@@ -4,6 +4,8 @@ use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
 
+use flyball::engine::LawKind;
+
 use super::swept::{grid, swept};
 use super::typical;
 
@@ -13,7 +15,7 @@ pub(crate) const ALONE: &str = "--whole-grid";
 /// Does the grid and says seconds and the peak in megabytes.
 pub(crate) fn alone() -> Result<String, Box<dyn Error>> {
     let scenario = typical::scenario()?;
-    let grid = grid(&scenario, [10, 10, 10])?;
+    let grid = grid(&scenario, LawKind::Reference, [10, 10, 10])?;
     let began = Instant::now();
     let finished = swept(&scenario, &grid, 1000, 2)?;
     let took = began.elapsed().as_secs_f64();

@@ -44,6 +44,12 @@ impl Edge {
         Ok(Self { numerator, denominator, narrow, inside })
     }
 
+    /// Numerator and denominator, in lowest terms.
+    #[must_use]
+    pub const fn fraction(&self) -> (u128, u128) {
+        (self.numerator, self.denominator)
+    }
+
     /// Whether the mean lies under this edge, and whether over it; on one that is not inside it does both. Products past
     /// 128 bits compare by their whole parts first, so that the answer is exact whatever the numbers.
     #[inline]
@@ -129,16 +135,24 @@ impl Band {
     /// # Errors
     /// [`BandError::ZeroTarget`]; [`BandError::SlackAboveOne`].
     pub fn new(target: Target, slack: Ratio) -> Result<Self, BandError> {
+        Self::uneven(target, slack, slack)
+    }
+
+    /// The band from `below` under `target` to `above` over it, edges included.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn uneven(target: Target, below: Ratio, above: Ratio) -> Result<Self, BandError> {
         if target.micros() == 0 {
             return Err(BandError::ZeroTarget);
         }
-        let (one, slack) = (u128::from(MILLION), u128::from(slack.ppm()));
-        if slack > one {
+        let (one, below, above) = (u128::from(MILLION), u128::from(below.ppm()), u128::from(above.ppm()));
+        if below > one || above > one {
             return Err(BandError::SlackAboveOne);
         }
         let (aim, unit) = (u128::from(target.micros()), one * one);
-        let low = Edge::new(aim * (one - slack), unit, true)?;
-        let high = Edge::new(aim * (one + slack), unit, true)?;
+        let low = Edge::new(aim * (one - below), unit, true)?;
+        let high = Edge::new(aim * (one + above), unit, true)?;
         Ok(Self { target, low, high })
     }
 
@@ -158,6 +172,18 @@ impl Band {
     #[must_use]
     pub const fn target(&self) -> Target {
         self.target
+    }
+
+    /// The lower edge.
+    #[must_use]
+    pub const fn low(&self) -> Edge {
+        self.low
+    }
+
+    /// The upper edge.
+    #[must_use]
+    pub const fn high(&self) -> Edge {
+        self.high
     }
 
     /// On which side of the band the mean lies.

@@ -54,6 +54,26 @@ pub enum Why {
     Fixed,
     /// The law is told what is right, which only a simulation can.
     Told,
+    /// The round had no turn to learn from.
+    EmptyRound,
+    /// The rung is the nearest to the target, as far as is known.
+    Nearest,
+    /// Another rung is nearer to the target, as far as is known.
+    Nearer,
+    /// Another rung is nearer, but by too little to move for.
+    LittleGain,
+    /// The target lies past the end of the ladder that the rung is at.
+    PastEnd,
+    /// The estimate is off the target by more than the slack, but it may be luck.
+    Unsure,
+    /// The reading lies outside the band, but not often enough in a row.
+    Unconfirmed,
+    /// The target lies between two rungs: this one makes up for what the other left.
+    Between,
+    /// The law would move, but moved too short a time ago.
+    Cooldown,
+    /// Effort seems to act the wrong way: after several moves the sizes went against what was asked for.
+    Backwards,
 }
 
 impl Why {
@@ -68,13 +88,23 @@ impl Why {
             Self::AboveBand => "above-band",
             Self::Fixed => "fixed",
             Self::Told => "told",
+            Self::EmptyRound => "empty-round",
+            Self::Nearest => "nearest",
+            Self::Nearer => "nearer",
+            Self::LittleGain => "little-gain",
+            Self::PastEnd => "past-end",
+            Self::Unsure => "unsure",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Between => "between",
+            Self::Cooldown => "cooldown",
+            Self::Backwards => "backwards",
         }
     }
 
     /// Whether the reason asks for another rung. Where none follows, the ladder has no further one.
     #[must_use]
     pub const fn asks_to_move(self) -> bool {
-        matches!(self, Self::BelowBand | Self::AboveBand)
+        matches!(self, Self::BelowBand | Self::AboveBand | Self::Nearer | Self::PastEnd)
     }
 }
 
@@ -86,13 +116,43 @@ pub struct Evidence {
     pub mean: Option<Mean>,
     /// Where it lay.
     pub side: Option<Side>,
+    /// What a law that estimates has found out.
+    pub belief: Option<Belief>,
+}
+
+/// What a law that estimates believes after a round, in millionths of a nat (natural logarithm).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Belief {
+    /// ln of the rung's tokens per turn over the target.
+    pub error: i64,
+    /// Standard deviation of that.
+    pub sd: i64,
+    /// ln of one rung harder over this one, where the law estimates it.
+    pub step: Option<i64>,
+    /// By how much nearer to the target the best other rung is expected to be, where the law predicts others; less than
+    /// zero where it is farther.
+    pub gain: Option<i64>,
 }
 
 impl Evidence {
     /// A mean and where it lay.
     #[must_use]
     pub const fn of(mean: Option<Mean>, side: Option<Side>) -> Self {
-        Self { mean, side }
+        Self { mean, side, belief: None }
+    }
+
+    /// What stands in a reading: its mean and where that lay.
+    #[must_use]
+    pub fn read(reading: &Reading<'_>) -> Self {
+        let mean = reading.window.mean();
+        Self::of(mean, mean.map(|mean| reading.band.side(mean)))
+    }
+
+    /// The same with what was found out.
+    #[must_use]
+    pub const fn believing(self, belief: Belief) -> Self {
+        Self { belief: Some(belief), ..self }
     }
 }
 
@@ -117,14 +177,22 @@ pub enum Memory {
     SinceMove,
 }
 
-/// What a law remembers between rounds, by name. Floats are stored as their bits.
+/// What a law remembers between rounds, by name. Floats are stored as their bits. It holds at most [`LawState::MOST`]
+/// names, so that a law gone wrong cannot fill a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LawState(BTreeMap<Box<str>, u64>);
 
 impl LawState {
-    /// Sets a value.
+    /// The most names: a covariance of the longest ladder, and as much again.
+    pub const MOST: usize = 4096;
+
+    /// Sets a value. A new name past the most is left out, as is one longer than 64 bytes.
     pub fn set(&mut self, name: &str, value: u64) {
-        self.0.insert(name.into(), value);
+        if let Some(known) = self.0.get_mut(name) {
+            *known = value;
+        } else if self.0.len() < Self::MOST && name.len() <= 64 {
+            self.0.insert(name.into(), value);
+        }
     }
 
     /// A value, if it was set.

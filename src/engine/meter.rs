@@ -41,6 +41,8 @@ pub struct RoundSums {
     pub output: Tokens,
     /// Turns with a count above zero: those whose logarithm is taken.
     pub positive: u64,
+    /// Output of those: less than all where tokens came in a report that is no turn.
+    pub logged: Tokens,
     /// Sum of the logarithms of those, in units of 2^-32 nats.
     pub ln: u128,
     /// Sum of the squares of those logarithms, in units of 2^-32 square nats.
@@ -55,6 +57,7 @@ impl RoundSums {
         }
         let ln = u128::from(log::ln(output));
         self.positive += 1;
+        self.logged = self.logged.plus(Tokens::new(output));
         self.ln += ln;
         self.ln_squared += (ln * ln) >> 32;
     }

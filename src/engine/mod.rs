@@ -43,7 +43,7 @@ pub use error::{BandError, LadderError};
 pub use event::{Event, NoTrace, TraceSink};
 pub use governor::{Cutoff, Governor, Over, Verdict};
 pub use ladder::{Effort, Ladder, Rung, Rungs, Start};
-pub use law::{Decision, Evidence, Law, LawState, Memory, Reading, Why};
+pub use law::{Belief, Decision, Evidence, Law, LawState, Memory, Reading, Why};
 pub use laws::{AnyLaw, LawKind};
 pub use machine::{
     Answer, BudgetOrder, Charge, Input, Machine, Output, Plan, RoundExit, StopRequest, Urgency, Waiting,

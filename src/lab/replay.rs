@@ -13,8 +13,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::engine::laws::Tuning;
 use crate::engine::{
-    Band, BandError, Governor, Ladder, LadderError, LawKind, Millis, Over, Ratio, Rung, Target, Timestamp, Tokens,
+    BandError, Governor, Ladder, LadderError, LawKind, Millis, Over, Ratio, Rung, Target, Timestamp, Tokens,
     TurnRecord, Verdict,
 };
 use crate::lab::recorded::effort_of;
@@ -164,6 +165,12 @@ impl Tape {
                 }
                 Record::Persisted { .. }
                 | Record::Spawned { .. }
+                | Record::Heard { .. }
+                | Record::Refused { .. }
+                | Record::Opened { .. }
+                | Record::Group { .. }
+                | Record::Agent { .. }
+                | Record::Note { .. }
                 | Record::Verified { .. }
                 | Record::Progress { .. }
                 | Record::LimitUntil { .. }
@@ -259,6 +266,8 @@ pub struct Reader {
     pub slack: Ratio,
     /// What laws are told may be spent.
     pub budget: Option<Tokens>,
+    /// What else is set.
+    pub tuning: Tuning,
     /// Whether to read after each turn too.
     pub every_turn: bool,
 }
@@ -289,9 +298,10 @@ impl Row {
 /// # Errors
 /// [`ReplayError::Band`].
 pub fn replay(tape: &Tape, reader: &Reader) -> Result<Vec<Row>, ReplayError> {
-    let band = Band::new(reader.juice, reader.slack)?;
+    let band = reader.tuning.band(reader.juice, reader.slack)?;
     let (over, rungs) = (Over::new(reader.over), tape.ladder.rungs());
-    let mut governors: Vec<_> = reader.laws.iter().map(|law| Governor::new(law.build(), band, over, rungs)).collect();
+    let mut governors: Vec<_> =
+        reader.laws.iter().map(|law| Governor::new(law.tuned(&reader.tuning), band, over, rungs)).collect();
     let (mut rows, mut spent) = (Vec::new(), Tokens::ZERO);
     for (place, round) in tape.rounds.iter().enumerate() {
         spent = spent.plus(round.late);
@@ -358,6 +368,7 @@ mod tests {
             rest_ms: cell.rest.count(),
             budget_tokens: None,
             rounds: None,
+            set: BTreeMap::new(),
         }
     }
 
@@ -379,6 +390,7 @@ mod tests {
             over: cell.over,
             slack: cell.slack,
             budget: None,
+            tuning: Tuning::USUAL,
             every_turn: false,
         }
     }
@@ -464,6 +476,7 @@ mod tests {
             over: Millis::new(1000),
             slack: Ratio::from_ppm(150_000),
             budget: None,
+            tuning: Tuning::USUAL,
             every_turn: false,
         };
         let rows = replay(&tape, &reader).unwrap();

@@ -12,12 +12,17 @@
 //! | `slack` | share of the target | 0.15 |
 //! | `rest` | duration | 5 s |
 //! | `budget` | millions of output tokens, 0 for none | 10 |
+//! | `cooldown` | rounds after a move without another | 0 |
+//! | `slack_below`, `slack_above` | share of the target, for one side | `slack` |
+//!
+//! A table `[governor.LAW]` sets what that law has to set: [`LawKind::knobs`] names each with its bounds.
 
 use std::fmt::Write as _;
 
 use super::report::decimal;
 use super::scenario::{GovernorSettings, ScenarioError, governor_of};
-use crate::engine::{LawKind, Millis, Ratio, Target, Tokens};
+use crate::engine::laws::{LawKind, Tuning};
+use crate::engine::{Millis, Ratio, Target, Tokens};
 
 /// Settings of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +42,7 @@ impl Default for Settings {
                 slack: Ratio::from_ppm(150_000),
                 rest: Millis::from_secs(5),
                 budget: Some(Tokens::new(10_000_000)),
+                tuning: Tuning::USUAL,
             },
         }
     }
@@ -65,7 +71,7 @@ impl Settings {
     /// The text of the settings file, with `about` as a comment above it.
     #[must_use]
     pub fn to_toml(&self, about: &str) -> String {
-        let GovernorSettings { law, juice, over, slack, rest, budget } = self.governor;
+        let GovernorSettings { law, juice, over, slack, rest, budget, tuning } = self.governor;
         let mut text = String::new();
         for line in about.lines() {
             let _ = writeln!(text, "# {line}");
@@ -79,7 +85,27 @@ impl Settings {
             "[governor]\nlaw = \"{law}\"\njuice = {juice}     # output tokens per turn\nover = \"{over}\"\nslack = {slack}\n\
              rest = \"{rest}\"\nbudget = {budget}     # millions of output tokens, 0 for none\n"
         );
+        set(&tuning, &mut text);
         text
+    }
+}
+
+/// What is set otherwise than it stands.
+fn set(tuning: &Tuning, text: &mut String) {
+    if tuning.cooldown > 0 {
+        let _ = writeln!(text, "cooldown = {}     # rounds", tuning.cooldown);
+    }
+    for (key, side) in [("slack_below", tuning.slack_below), ("slack_above", tuning.slack_above)] {
+        if let Some(side) = side {
+            let _ = writeln!(text, "{key} = {}", short(side.ppm().into()));
+        }
+    }
+    let mut table = None;
+    for (law, knob, value) in tuning.changes() {
+        if table.replace(law) != Some(law) {
+            let _ = writeln!(text, "\n[governor.{law}]");
+        }
+        let _ = writeln!(text, "{} = {}     # {}", knob.name, short(value.into()), knob.about);
     }
 }
 
@@ -125,9 +151,14 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_reads_back(
-            law in 0usize..3, juice in 1u64..1_000_000_000_000, over in 1u64..86_400_000, slack in 0u32..=1_000_000,
-            rest in 0u64..100_000, budget in 0u64..1_000_000_000
+            law in 0usize..11, juice in 1u64..1_000_000_000_000, over in 1u64..86_400_000, slack in 0u32..=1_000_000,
+            rest in 0u64..100_000, budget in 0u64..1_000_000_000, cooldown in 0u32..50, side in prop::option::of(0u32..=1_000_000),
+            knob in 0u32..=100_000
         ) {
+            let mut tuning = Tuning::USUAL;
+            (tuning.cooldown, tuning.slack_above) = (cooldown, side.map(Ratio::from_ppm));
+            tuning.set(LawKind::Stride, "drift", knob).unwrap();
+            tuning.set(LawKind::Evidence, "z", knob * 10).unwrap();
             let governor = GovernorSettings {
                 law: LawKind::ALL[law],
                 juice: Target::from_micros(juice),
@@ -135,6 +166,7 @@ mod tests {
                 slack: Ratio::from_ppm(slack),
                 rest: Millis::new(rest),
                 budget: (budget > 0).then_some(Tokens::new(budget)),
+                tuning,
             };
             let text = Settings { governor }.to_toml("chosen by a sweep\nof two lines");
             prop_assert_eq!(Settings::load(&text, "x").unwrap(), Settings { governor });

@@ -80,7 +80,8 @@ pub enum SimulateError {
 /// [`SimulateError`].
 pub fn simulate(once: &Once<'_>, sink: &mut impl TraceSink) -> Result<Simulated, SimulateError> {
     let Once { scenario, cell, .. } = *once;
-    let band = Band::new(cell.juice, cell.slack)?;
+    let tuning = &scenario.governor.tuning;
+    let band = tuning.band(cell.juice, cell.slack)?;
     let seen = Band::new(cell.juice, scenario.evaluate.band)?;
     let budget = scenario.governor.budget;
     let (over, start) = (Over::new(cell.over), scenario.plan.start);
@@ -91,7 +92,7 @@ pub fn simulate(once: &Once<'_>, sink: &mut impl TraceSink) -> Result<Simulated,
     let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
     truth.fill(once.rounds as usize, scenario.agent.rungs(), cell.juice, scenario.evaluate.band, ln_mean)?;
 
-    let mut machine = machine(&scenario.ladder, &governed, cell.law.build(), once.rounds);
+    let mut machine = machine(&scenario.ladder, &governed, cell.law.tuned(tuning), once.rounds);
     let (mut rounds, mut spent) = (Vec::new(), Tokens::ZERO);
     let stop = World::new(&mut luck, scenario.agent.spec().accounting).run(&mut machine, sink, |facts| {
         let output = Tokens::new(facts.draw.total());

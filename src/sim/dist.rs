@@ -158,6 +158,15 @@ impl Size {
         }
     }
 
+    /// The narrow and the wide component of a mixture, and which of them the effort moves; none of any other size.
+    #[must_use]
+    pub const fn components(&self) -> Option<(Component, Component, Moves)> {
+        match self.0 {
+            Kind::Mixture { narrow, wide, moves } => Some((narrow, wide, moves)),
+            Kind::Lognormal { .. } | Kind::Gamma { .. } | Kind::Empirical { .. } => None,
+        }
+    }
+
     /// Whether its turns come from a gamma, behind whose draws stands no single normal.
     #[must_use]
     pub const fn is_gamma(&self) -> bool {

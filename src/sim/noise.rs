@@ -46,6 +46,8 @@ pub enum Channel {
     CutShare = 21,
     /// Where in its prior the ladder of a run lies, by run.
     Ladder = 32,
+    /// Which member of a family of agents it is, by number of the draw.
+    Member = 33,
 }
 
 impl Channel {

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{Hex, Word};
 use super::{FORMAT, VERSION};
+use crate::engine::laws::Tuning;
 use crate::engine::{
-    Answer, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Output, RoundExit,
-    Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
+    Answer, Belief, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawKind, LawState, Mean, MicroUsd,
+    Output, Ratio, RoundExit, Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
 };
 
 /// The first line.
@@ -77,6 +78,46 @@ pub struct Setup {
     /// The most rounds; none without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u64>,
+    /// What else was set otherwise than it stands: `cooldown` in rounds, `slack_below` and `slack_above` in parts per
+    /// million, and `law.knob` in millionths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, u32>,
+}
+
+impl Setup {
+    /// What [`set`](Self::set) says of these settings.
+    #[must_use]
+    pub fn set_of(tuning: &Tuning) -> BTreeMap<String, u32> {
+        let mut set = BTreeMap::new();
+        if tuning.cooldown > 0 {
+            set.insert("cooldown".to_owned(), tuning.cooldown);
+        }
+        let sides = [("slack_below", tuning.slack_below), ("slack_above", tuning.slack_above)];
+        set.extend(sides.into_iter().filter_map(|(key, side)| Some((key.to_owned(), side?.ppm()))));
+        set.extend(tuning.changes().map(|(law, knob, value)| (format!("{law}.{}", knob.name), value)));
+        set
+    }
+
+    /// The settings that [`set`](Self::set) says; what this version does not have is left as it stands.
+    #[must_use]
+    pub fn tuning(&self) -> Tuning {
+        let mut tuning = Tuning::USUAL;
+        for (key, &value) in &self.set {
+            match key.as_str() {
+                "cooldown" => tuning.cooldown = value,
+                "slack_below" => tuning.slack_below = Some(Ratio::from_ppm(value)),
+                "slack_above" => tuning.slack_above = Some(Ratio::from_ppm(value)),
+                other => {
+                    if let Some((law, knob)) = other.split_once('.')
+                        && let Ok(law) = law.parse::<LawKind>()
+                    {
+                        let _ = tuning.set(law, knob, value);
+                    }
+                }
+            }
+        }
+        tuning
+    }
 }
 
 /// A line after the first.
@@ -117,6 +158,21 @@ pub enum Record {
         /// Turns whose own count was stated.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         turns: Vec<StatedTurn>,
+    },
+    /// Fact: the agent of this round gave a sign of life.
+    Heard {
+        /// The round.
+        round: u64,
+    },
+    /// Fact: an effort did not take hold.
+    Refused {
+        /// The round.
+        round: u64,
+        /// The effort's word.
+        effort: String,
+        /// What took hold instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        got: Option<String>,
     },
     /// Fact: the agent of this round is gone.
     Ended {
@@ -188,6 +244,9 @@ pub enum Record {
         cutoff_ms: u64,
         /// Whether the law wanted to go past an end of the ladder.
         pinned: bool,
+        /// What a law that estimates believed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        belief: Option<BeliefOf>,
     },
     /// Order: make this durable.
     Persist {
@@ -228,15 +287,72 @@ pub enum Record {
         /// The control's stable name.
         control: Word<Control>,
     },
+    /// Of a runner: a process of its own took the loop up, from this checkpoint.
+    Opened {
+        /// What was kept.
+        kept: Kept,
+        /// Output of rounds that were under way when the process before was lost, and is in `kept`.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        found_tokens: u64,
+    },
+    /// Of a runner: the agent's process, written down before it may do anything.
+    Group {
+        /// The round.
+        round: u64,
+        /// The process and what tells it from a later one of the same number.
+        process: ProcessId,
+    },
+    /// Of a runner: what the agent of a round is, as its own records say.
+    Agent {
+        /// The round.
+        round: u64,
+        /// The version of its program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// The model that answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The effort that was asked for.
+        asked: String,
+        /// The effort that took hold.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<String>,
+        /// Output counted call by call, parts per million of what was stated in sum.
+        coverage_ppm: u64,
+    },
+    /// Of a runner: something that people should know.
+    Note {
+        /// In words.
+        text: String,
+    },
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A process, and what tells it from a later one of the same number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// Its number, which is its group's too.
+    pub pid: u32,
+    /// When it began, in the system's own ticks since the boot; absent where the system does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ticks: Option<u64>,
+    /// The boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 impl Record {
     /// Every kind of this version.
-    pub const KINDS: [&'static str; 19] = [
+    pub const KINDS: [&'static str; 25] = [
         "persisted",
         "spawned",
         "turned",
         "settled",
+        "heard",
+        "refused",
         "ended",
         "verified",
         "progress",
@@ -252,6 +368,10 @@ impl Record {
         "verify",
         "wait",
         "stop",
+        "opened",
+        "group",
+        "agent",
+        "note",
     ];
 
     /// What stands in the file for an event of a machine on this ladder.
@@ -282,6 +402,12 @@ impl Record {
                 round: *round,
                 total_tokens: total.count(),
                 turns: turns.iter().map(StatedTurn::of).collect(),
+            },
+            Input::Heard { round } => Self::Heard { round: *round },
+            Input::Refused { round, effort, got } => Self::Refused {
+                round: *round,
+                effort: effort.word().to_owned(),
+                got: got.as_ref().map(|got| got.word().to_owned()),
             },
             Input::Ended { round, exit } => Self::Ended { round: *round, exit: Word(*exit) },
             Input::Verified { round, answer } => Self::Verified { round: *round, answer: Word(*answer) },
@@ -318,6 +444,7 @@ impl Record {
             side: evidence.side.map(Word),
             cutoff_ms: verdict.cutoff.millis(),
             pinned: verdict.pinned,
+            belief: evidence.belief.map(BeliefOf::of),
         }
     }
 
@@ -333,6 +460,10 @@ impl Record {
                 total: Tokens::new(*total_tokens),
                 turns: turns.iter().map(|turn| (Arc::from(&*turn.id), Tokens::new(turn.output_tokens))).collect(),
             },
+            Self::Heard { round } => Input::Heard { round: *round },
+            Self::Refused { round, effort, got } => {
+                Input::Refused { round: *round, effort: Effort::new(effort), got: got.as_deref().map(Effort::new) }
+            }
             Self::Ended { round, exit } => Input::Ended { round: *round, exit: exit.0 },
             Self::Verified { round, answer } => Input::Verified { round: *round, answer: answer.0 },
             Self::Progress { round, tree, error } => {
@@ -349,7 +480,11 @@ impl Record {
             | Self::Terminate { .. }
             | Self::Verify { .. }
             | Self::Wait { .. }
-            | Self::Stop { .. } => return None,
+            | Self::Stop { .. }
+            | Self::Opened { .. }
+            | Self::Group { .. }
+            | Self::Agent { .. }
+            | Self::Note { .. } => return None,
         })
     }
 
@@ -369,6 +504,8 @@ impl Record {
             | Self::Spawned { .. }
             | Self::Turned(_)
             | Self::Settled { .. }
+            | Self::Heard { .. }
+            | Self::Refused { .. }
             | Self::Ended { .. }
             | Self::Verified { .. }
             | Self::Progress { .. }
@@ -377,8 +514,34 @@ impl Record {
             | Self::Woke {}
             | Self::Absorbed {}
             | Self::Laid { .. }
-            | Self::Decided { .. } => return None,
+            | Self::Decided { .. }
+            | Self::Opened { .. }
+            | Self::Group { .. }
+            | Self::Agent { .. }
+            | Self::Note { .. } => return None,
         })
+    }
+}
+
+/// What a law believed after a round, in millionths of a nat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BeliefOf {
+    /// ln of the rung's tokens per turn over the target.
+    pub error_micronats: i64,
+    /// Its standard deviation.
+    pub sd_micronats: i64,
+    /// ln of one rung harder over this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_micronats: Option<i64>,
+    /// By how much nearer the best other rung was expected to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_micronats: Option<i64>,
+}
+
+impl BeliefOf {
+    fn of(belief: Belief) -> Self {
+        let Belief { error, sd, step, gain, .. } = belief;
+        Self { error_micronats: error, sd_micronats: sd, step_micronats: step, gain_micronats: gain }
     }
 }
 

@@ -186,6 +186,7 @@ impl Given {
             over: self.over.unwrap_or(base.over),
             slack: self.slack.unwrap_or(base.slack),
             budget: base.budget,
+            tuning: base.tuning,
             every_turn,
         })
     }
@@ -217,6 +218,7 @@ fn own(setup: &Setup, usual: GovernorSettings, other_law: bool) -> Outcome<Gover
         slack: Ratio::from_ppm(setup.slack_ppm),
         rest: Millis::new(setup.rest_ms),
         budget: setup.budget_tokens.map(Tokens::new),
+        tuning: setup.tuning(),
     })
 }
 

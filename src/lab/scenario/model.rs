@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::laws::LawKind;
+use crate::engine::laws::{LawKind, Tuning};
 use crate::engine::{Ladder, Millis, Ratio, Rung, Target, Tokens};
 use crate::lab::grid::{Axes, Cell, Grid, GridError};
 use crate::sim::AgentModel;
@@ -49,6 +49,8 @@ pub struct GovernorSettings {
     pub rest: Millis,
     /// The most output tokens that a run may spend; none where there is no limit.
     pub budget: Option<Tokens>,
+    /// What else can be set: cooldown, a slack for each side, and the knobs of each law.
+    pub tuning: Tuning,
 }
 
 /// What is run.
@@ -114,7 +116,7 @@ impl Scenario {
     /// The governor's settings as one cell.
     #[must_use]
     pub const fn base(&self) -> Cell {
-        let GovernorSettings { law, juice, over, slack, rest, budget: _ } = self.governor;
+        let GovernorSettings { law, juice, over, slack, rest, .. } = self.governor;
         Cell { law, juice, over, slack, rest }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::laws::LawKind;
+use crate::engine::laws::{LawKind, Tuning};
 use crate::engine::{Effort, Ladder, LadderError, Rung, Tokens};
 use crate::lab::axis::{self, Axis, JUICE, MAX_VALUES, OVER, REST, SLACK};
 use crate::lab::grid::Axes;
@@ -11,7 +11,8 @@ use crate::lab::grid::Axes;
 use super::fields::{Bounds, Fields, Item};
 use super::model::{Evaluate, Evidence, GovernorSettings, Plan};
 
-pub(super) const GOVERNOR: [&str; 6] = ["law", "juice", "over", "slack", "rest", "budget"];
+const GOVERNOR: [&str; 9] =
+    ["law", "juice", "over", "slack", "rest", "budget", "cooldown", "slack_below", "slack_above"];
 pub(super) const PLAN: [&str; 4] = ["start", "rounds", "runs", "seed"];
 pub(super) const SWEEP: [&str; 5] = ["law", "juice", "over", "slack", "rest"];
 pub(super) const EVALUATE: [&str; 2] = ["band", "hold"];
@@ -32,7 +33,56 @@ pub(super) fn governor(fields: &Fields<'_>) -> Option<GovernorSettings> {
     let slack = fields.need("slack").and_then(|item| item.parsed(|text| SLACK.value(text)));
     let rest = fields.need("rest").and_then(|item| item.parsed(|text| REST.value(text)));
     let budget = fields.or("budget", None, |item| item.parsed(budget));
-    Some(GovernorSettings { law: law?, juice: juice?, over: over?, slack: slack?, rest: rest?, budget: budget? })
+    let tuning = tuning(fields, Tuning::USUAL);
+    Some(GovernorSettings {
+        law: law?,
+        juice: juice?,
+        over: over?,
+        slack: slack?,
+        rest: rest?,
+        budget: budget?,
+        tuning: tuning?,
+    })
+}
+
+/// Every key that `[governor]` may have: its own, and a table for each law that has something to set.
+pub(super) fn governor_keys() -> Vec<&'static str> {
+    let laws = LawKind::ALL.into_iter().filter(|law| !law.knobs().is_empty());
+    GOVERNOR.into_iter().chain(laws.map(LawKind::name)).collect()
+}
+
+/// What can be set beside, over `usual`.
+fn tuning(fields: &Fields<'_>, usual: Tuning) -> Option<Tuning> {
+    let mut tuning = usual;
+    let side = |key, usual| fields.or(key, usual, |item| item.parsed(|text| SLACK.value(text)).map(Some));
+    let cooldown = fields.or("cooldown", usual.cooldown, |item| item.count32(0, MAX_ROUNDS));
+    let (below, above) = (side("slack_below", usual.slack_below), side("slack_above", usual.slack_above));
+    let mut sound = true;
+    for law in LawKind::ALL {
+        let known: Vec<&str> = law.knobs().iter().map(|knob| knob.name).collect();
+        let Some(item) = fields.get(law.name()).filter(|_| !known.is_empty()) else { continue };
+        let Some(table) = item.table(&known) else {
+            sound = false;
+            continue;
+        };
+        for knob in law.knobs() {
+            let Some(item) = table.get(knob.name) else { continue };
+            match item.parsed(|text| with(tuning, law, knob.name, text)) {
+                Some(set) => tuning = set,
+                None => sound = false,
+            }
+        }
+    }
+    sound.then_some(())?;
+    (tuning.cooldown, tuning.slack_below, tuning.slack_above) = (cooldown?, below?, above?);
+    Some(tuning)
+}
+
+/// The same with one knob set from its decimal.
+fn with(mut tuning: Tuning, law: LawKind, name: &str, text: &str) -> Result<Tuning, String> {
+    let value = axis::millionths(text).map_err(|fault| fault.to_string())?;
+    tuning.set(law, name, u32::try_from(value).unwrap_or(u32::MAX)).map_err(|error| error.to_string())?;
+    Ok(tuning)
 }
 
 /// The same where every key may be left out.
@@ -43,7 +93,16 @@ pub(super) fn settings(fields: &Fields<'_>, usual: GovernorSettings) -> Option<G
     let slack = fields.or("slack", usual.slack, |item| item.parsed(|text| SLACK.value(text)));
     let rest = fields.or("rest", usual.rest, |item| item.parsed(|text| REST.value(text)));
     let budget = fields.or("budget", usual.budget, |item| item.parsed(budget));
-    Some(GovernorSettings { law: law?, juice: juice?, over: over?, slack: slack?, rest: rest?, budget: budget? })
+    let tuning = tuning(fields, usual.tuning);
+    Some(GovernorSettings {
+        law: law?,
+        juice: juice?,
+        over: over?,
+        slack: slack?,
+        rest: rest?,
+        budget: budget?,
+        tuning: tuning?,
+    })
 }
 
 /// Millions of tokens to the single token; none at 0.

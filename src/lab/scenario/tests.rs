@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::laws::LawKind;
+use crate::engine::laws::{LawKind, Tuning};
 use crate::engine::{Millis, Ratio, Target, Tokens};
 use crate::lab::grid::Axes;
 use crate::sim::{Accounting, Component, Correction, Moves, Outliers, Size, Span, Step};
@@ -133,6 +133,7 @@ fn the_head_of_a_full_file_arrives() {
         slack: Ratio::from_ppm(300_000),
         rest: Millis::new(1500),
         budget: Some(Tokens::new(500_000)),
+        tuning: Tuning::USUAL,
     };
     assert_eq!(s.governor, governor);
     assert_eq!((s.plan.start.index(), s.plan.rounds, s.plan.runs, s.plan.seed), (1, 120, 40, u64::MAX));

@@ -6,7 +6,7 @@ use super::lanes::Governed;
 use crate::engine::{Band, BandError, LawKind, Millis, Over, Ratio, Rung, Target, Tokens};
 use crate::lab::choose::settle_scale;
 use crate::lab::grid::{Cell, Grid};
-use crate::lab::scenario::Scenario;
+use crate::lab::scenario::{GovernorSettings, Scenario};
 use crate::lab::score::Scoring;
 
 /// What belongs to a target.
@@ -55,7 +55,7 @@ pub(super) struct Cells {
 impl Cells {
     pub(super) fn new(scenario: &Scenario, grid: &Grid, rounds: u32) -> Result<Self, BandError> {
         let evaluate = scenario.evaluate;
-        let budget = scenario.governor.budget;
+        let GovernorSettings { budget, tuning, .. } = scenario.governor;
         let mean_turns = scenario.agent.spec().turns.mean;
         let aim = |&target: &Target| {
             Ok(Aim {
@@ -73,7 +73,7 @@ impl Cells {
                 oracles.push(OracleCell { aim, over: cell.over, rest: cell.rest });
                 oracles.len() - 1
             });
-            all.push(Prepared { cell, band: Band::new(cell.juice, cell.slack)?, aim, oracle });
+            all.push(Prepared { cell, band: tuning.band(cell.juice, cell.slack)?, aim, oracle });
         }
         let logs = grid.laws().iter().any(|law| crate::engine::Law::reads_logs(&LawKind::build(*law)));
         Ok(Self { all, aims, oracles, band: evaluate.band, start: scenario.plan.start, budget, logs })

@@ -3,7 +3,7 @@
 use super::lanes::LANES;
 use super::runner::Job;
 use super::{Engine, Governed, Scratch, Tables, events};
-use crate::engine::Law;
+use crate::engine::{AnyLaw, Law, LawKind};
 use crate::lab::runlog::RunLog;
 use crate::sim::Luck;
 
@@ -43,6 +43,29 @@ impl<'a> Driver<'a> {
     /// What the cell at `place` of the last batch did.
     pub(super) const fn log(&self, place: usize) -> &RunLog {
         &self.logs[place]
+    }
+
+    /// Governs a batch of cells by a law that settings can name, as the scenario has it set.
+    pub(super) fn govern_by<'c>(&mut self, law: LawKind, count: usize, cell: impl Fn(usize) -> Governed<'c>) {
+        let tuning = &self.job.scenario.governor.tuning;
+        if tuning.cooldown > 0 {
+            let law = law.tuned(tuning);
+            return self.govern(count, cell, |_| law.clone());
+        }
+        // a loop for each law, so that it is told nothing that it does not look at
+        match law.set(tuning) {
+            AnyLaw::Fixed(law) => self.govern(count, cell, |_| law),
+            AnyLaw::Reference(law) => self.govern(count, cell, |_| law),
+            AnyLaw::Reset(law) => self.govern(count, cell, |_| law),
+            AnyLaw::Confirm(law) => self.govern(count, cell, |_| law),
+            AnyLaw::Integral(law) => self.govern(count, cell, |_| law.clone()),
+            AnyLaw::Cusum(law) => self.govern(count, cell, |_| law.clone()),
+            AnyLaw::Evidence(law) => self.govern(count, cell, |_| law.clone()),
+            AnyLaw::Stride(law) => self.govern(count, cell, |_| law.clone()),
+            AnyLaw::Stride3(law) => self.govern(count, cell, |_| law.clone()),
+            AnyLaw::Model(law) => self.govern(count, cell, |_| law.clone()),
+            AnyLaw::Hybrid(law) => self.govern(count, cell, |_| law.clone()),
+        }
     }
 
     /// Governs a batch of `count` cells, 1 to [`LANES`], on the run that was drawn; each is given by its place.

@@ -18,9 +18,10 @@
 
 use serde_json::{Value, json};
 
-use super::line::{digest, iso, uuid};
+use super::line::{digest, uuid};
 use crate::engine::{Millis, Timestamp};
 use crate::sim::{Closing, RoundDraw};
+use crate::trace::iso;
 
 /// How the round is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,9 +22,10 @@ use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::engine::{Millis, Timestamp};
 use crate::lab::scenario::Scenario;
-use crate::lab::synth::line::{iso, uuid};
+use crate::lab::synth::line::uuid;
 use crate::lab::synth::wire::{End, Place, Round, Told, Wire};
 use crate::sim::{Closing, RoundDraw};
+use crate::trace::iso;
 
 pub mod act;
 

@@ -1,0 +1,232 @@
+//! The study as a page of Markdown.
+
+use std::fmt::Write as _;
+
+use super::{Entry, FAMILY_BOUND, FAMILY_RUNS, Kind, Line, MemberRow, Row, SHOWN, Study};
+use crate::lab::fixed::{micros, ufloat};
+use crate::lab::metric::Metric;
+use crate::lab::stats::{Moments, paired};
+use crate::lab::sweep::CONFIDENCE;
+
+/// How a metric is shown: its heading, what it is multiplied by, its decimals.
+struct Shown(&'static str, f64, usize);
+
+const fn shown(metric: Metric) -> Shown {
+    match metric {
+        Metric::OnRung => Shown("on a right rung, % of rounds", 100.0, 1),
+        Metric::Reversals => Shown("reversals per 100 rounds", 1.0, 1),
+        Metric::SettleRounds => Shown("rounds to settle", 1.0, 1),
+        Metric::ExcessLog => Shown("excess RMS error, nats", 1.0, 3),
+        Metric::BlockErr => Shown("error of 20 rounds together, nats", 1.0, 3),
+        Metric::OffTokens => Shown("tokens on wrong rungs, %", 100.0, 1),
+        Metric::Bias => Shown("bias, %", 100.0, 1),
+        _ => Shown("", 1.0, 3),
+    }
+}
+
+/// The page; `command` is what makes it again.
+#[must_use]
+pub fn render(study: &Study, command: &str) -> String {
+    let mut page = String::new();
+    let plan = &study.plan;
+    let _ = writeln!(
+        page,
+        "# The laws, compared\n\nMade by `{command}` with flyball {}: {} runs of {} rounds of each law on each scenario, seed {}; random family \
+         of {} loops, {FAMILY_RUNS} runs each. +- is half the width of the 95 % interval, over runs and never over rounds. All laws meet the same luck. \
+         N is the bound of any law that is not told where on the ladder the target is, from the control study.\n",
+        env!("CARGO_PKG_VERSION"),
+        plan.runs,
+        plan.rounds,
+        plan.seed,
+        plan.loops
+    );
+    settings(study, &mut page);
+    let canonical: Vec<&Row> = study.rows.iter().filter(|row| matches!(row.kind, Kind::Canonical(..))).collect();
+    if !canonical.is_empty() {
+        means(study, &canonical, &mut page);
+        for metric in [Metric::OnRung, Metric::Reversals, Metric::SettleRounds, Metric::ExcessLog, Metric::BlockErr] {
+            table(study, &canonical, metric, &mut page);
+        }
+    }
+    let other: Vec<&Row> = study.rows.iter().filter(|row| row.kind == Kind::Other).collect();
+    if !other.is_empty() {
+        let _ = writeln!(page, "## Other scenarios\n");
+        for metric in [Metric::OnRung, Metric::Reversals, Metric::BlockErr] {
+            table(study, &other, metric, &mut page);
+        }
+    }
+    fitted(study, &mut page);
+    family(study, &mut page);
+    page
+}
+
+fn settings(study: &Study, page: &mut String) {
+    let _ = writeln!(page, "| law | over, s | slack |\n|---|--:|--:|");
+    for Entry { name, over, slack, .. } in &study.entries {
+        let _ = writeln!(page, "| {name} | {} | {} |", over.count() / 1000, f64::from(slack.ppm()) / 1e6);
+    }
+    page.push_str(
+        "\nWhat else can be set stands as it does; a law that has no window or slack is not touched by them.\n\n",
+    );
+}
+
+fn head(study: &Study, first: &str, page: &mut String) {
+    let names: Vec<&str> = study.entries.iter().map(|entry| entry.name).collect();
+    let _ = writeln!(page, "| {first} | {} |\n|---|{}", names.join(" | "), "--:|".repeat(names.len()));
+}
+
+/// A value with its half width.
+fn cell(line: &Line, metric: Metric) -> String {
+    let Shown(_, factor, decimals) = shown(metric);
+    let Some(estimate) = line.get(metric) else { return "-".to_owned() };
+    let half = estimate.interval.map(|interval| (interval.hi - interval.lo) / 2.0 * factor);
+    let half = half.map(|half| format!(" +-{half:.decimals$}")).unwrap_or_default();
+    format!("{:.decimals$}{half}", estimate.mean * factor)
+}
+
+fn table(study: &Study, rows: &[&Row], metric: Metric, page: &mut String) {
+    let Shown(title, ..) = shown(metric);
+    let _ = writeln!(page, "### By scenario: {title}\n");
+    let bounded = metric == Metric::OnRung;
+    head(study, if bounded { "scenario | N" } else { "scenario" }, page);
+    if bounded {
+        // one column more
+        let line = page.trim_end().len();
+        page.truncate(line);
+        page.push_str("--:|\n");
+    }
+    for row in rows {
+        let cells: Vec<String> = row.lines.iter().map(|line| cell(line, metric)).collect();
+        let bound = match row.kind {
+            Kind::Canonical(_, Some(bound)) if bounded => format!(" {:.1} |", f64::from(bound) / 1000.0),
+            _ if bounded => " - |".to_owned(),
+            _ => String::new(),
+        };
+        let _ = writeln!(page, "| {} |{bound} {} |", row.name, cells.join(" | "));
+    }
+    page.push('\n');
+}
+
+/// The mean over rows with its half width, and the least.
+fn over(rows: &[&Row], entry: usize, metric: Metric) -> Option<(f64, f64, f64)> {
+    let estimates: Vec<_> = rows.iter().filter_map(|row| row.lines.get(entry)?.get(metric)).collect();
+    let count = ufloat(estimates.len() as u64);
+    let half = |one: &crate::lab::stats::Estimate| one.interval.map_or(0.0, |span| (span.hi - span.lo) / 2.0);
+    let mean = estimates.iter().map(|one| one.mean).sum::<f64>() / count;
+    let squares = estimates.iter().map(|one| half(one) * half(one)).sum::<f64>();
+    let least = estimates.iter().map(|one| one.mean).fold(f64::INFINITY, f64::min);
+    (!estimates.is_empty()).then_some((mean, squares.sqrt() / count, least))
+}
+
+fn means(study: &Study, canonical: &[&Row], page: &mut String) {
+    for last in [16, 18] {
+        let up_to = |row: &&&Row| matches!(row.kind, Kind::Canonical(number, _) if number <= last);
+        let rows: Vec<&Row> = canonical.iter().filter(up_to).copied().collect();
+        let _ = writeln!(page, "## Means over S01 to S{last}\n");
+        let titles: Vec<&str> = SHOWN.iter().map(|metric| shown(*metric).0).collect();
+        let _ = writeln!(page, "| law | worst | {} |\n|---|--:|{}", titles.join(" | "), "--:|".repeat(SHOWN.len()));
+        for (place, entry) in study.entries.iter().enumerate() {
+            let worst = over(&rows, place, Metric::OnRung).map_or(0.0, |(_, _, least)| least * 100.0);
+            let cells: Vec<String> = SHOWN
+                .iter()
+                .map(|metric| {
+                    let Shown(_, factor, decimals) = shown(*metric);
+                    over(&rows, place, *metric).map_or_else(
+                        || "-".to_owned(),
+                        |(mean, half, _)| format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor),
+                    )
+                })
+                .collect();
+            let _ = writeln!(page, "| {} | {worst:.1} | {} |", entry.name, cells.join(" | "));
+        }
+        page.push('\n');
+    }
+}
+
+fn fitted(study: &Study, page: &mut String) {
+    let mut names: Vec<&str> = Vec::new();
+    for row in study.rows.iter().filter(|row| matches!(row.kind, Kind::OnRung | Kind::MidGap)) {
+        if !names.contains(&row.name.as_str()) {
+            names.push(&row.name);
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    page.push_str(
+        "## Agents fitted to logs\n\nMeans over targets on each rung, and half way between neighbours; the assumed rungs lie \
+         elsewhere in their prior in every run. on: % of rounds on a right rung; block: error of 20 rounds together, nats.\n\n",
+    );
+    head(study, "agent", page);
+    for name in names {
+        for (kind, what, metrics) in [
+            (Kind::OnRung, "on rungs", [Metric::OnRung, Metric::Bias]),
+            (Kind::MidGap, "between", [Metric::OnRung, Metric::BlockErr]),
+        ] {
+            let rows: Vec<&Row> = study.rows.iter().filter(|row| row.name == name && row.kind == kind).collect();
+            for metric in metrics {
+                let Shown(title, factor, decimals) = shown(metric);
+                let value = |place| {
+                    over(&rows, place, metric).map_or_else(
+                        || "-".to_owned(),
+                        |(mean, half, _)| format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor),
+                    )
+                };
+                let cells: Vec<String> = (0..study.entries.len()).map(value).collect();
+                let _ = writeln!(page, "| {name}, {what}: {title} | {} |", cells.join(" | "));
+            }
+        }
+    }
+    page.push('\n');
+}
+
+/// Mean and half width over members.
+fn family_cell(members: &[&MemberRow], entry: usize, metric: Metric) -> String {
+    let Shown(_, factor, decimals) = shown(metric);
+    let place = SHOWN.iter().position(|shown| *shown == metric).unwrap_or(0);
+    let mut moments = Moments::default();
+    members.iter().for_each(|member| moments.add(micros(member.means[entry][place])));
+    let Some(estimate) = moments.estimate(CONFIDENCE) else { return "-".to_owned() };
+    let half = estimate.interval.map_or(0.0, |span| (span.hi - span.lo) / 2.0);
+    format!("{:.decimals$} +-{:.decimals$}", estimate.mean * factor, half * factor)
+}
+
+fn family(study: &Study, page: &mut String) {
+    if study.family.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        page,
+        "## Random family\n\n{} loops that nobody chose; a bound with the noise, the ladder and the drift known: {FAMILY_BOUND:.1}. \
+         \"Against stride\": the paired difference of on-rung shares, points.\n\n| law | on-rung, all | static | drifting | worst tenth below | \
+         reversals per 100 | rounds to settle | excess, nats | against stride |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        study.family.len()
+    );
+    let all: Vec<&MemberRow> = study.family.iter().collect();
+    let (drifting, still): (Vec<&MemberRow>, Vec<&MemberRow>) = all.iter().partition(|member| member.drifts);
+    let on = |entry: usize| -> Vec<i64> { all.iter().map(|member| micros(member.means[entry][0])).collect() };
+    let stride = study.entries.iter().position(|entry| entry.name == "stride").map(on);
+    for (place, entry) in study.entries.iter().enumerate() {
+        let mut shares = on(place);
+        let apart = stride.as_ref().and_then(|stride| paired(&shares, stride, CONFIDENCE)).map(|apart| {
+            let half = apart.interval.map_or(0.0, |span| (span.hi - span.lo) / 2.0);
+            format!("{:+.1} +-{:.1}", apart.mean * 100.0, half * 100.0)
+        });
+        shares.sort_unstable();
+        let tenth = shares.get(shares.len() / 10).copied().unwrap_or(0);
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {:.0} | {} | {} | {} | {} |",
+            entry.name,
+            family_cell(&all, place, Metric::OnRung),
+            family_cell(&still, place, Metric::OnRung),
+            family_cell(&drifting, place, Metric::OnRung),
+            crate::lab::fixed::from_micros(tenth) * 100.0,
+            family_cell(&all, place, Metric::Reversals),
+            family_cell(&all, place, Metric::SettleRounds),
+            family_cell(&all, place, Metric::ExcessLog),
+            apart.unwrap_or_default()
+        );
+    }
+    page.push('\n');
+}
