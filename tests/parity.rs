@@ -77,7 +77,7 @@ fn in_the_world(scenario: &Scenario) -> Came {
     came_of(&Trace { header, lines, unknown_kinds: 0, unknown_keys: 0, torn: false })
 }
 
-fn through_a_pipe(folder: &Path, file: &str, wire: &str, budget: Option<u64>) -> Came {
+fn through_a_pipe(folder: &Path, file: &str, wire: &str, law: &str, budget: Option<u64>) -> Came {
     let project = folder.join("project");
     fs::create_dir_all(&project).unwrap();
     let budget = format!("{}e-6", budget.unwrap_or(0));
@@ -96,7 +96,7 @@ fn through_a_pipe(folder: &Path, file: &str, wire: &str, budget: Option<u64>) ->
             "--max-failures",
             "none",
         ])
-        .args(["--backoff", "0s", "--project"])
+        .args(["--law", law, "--backoff", "0s", "--project"])
         .arg(&project)
         .arg("a task")
         .output()
@@ -117,7 +117,7 @@ fn compare(source: &str, accounting: &str, wires: &[&str], budget: Option<u64>) 
     let world = in_the_world(&scenario);
     assert!(world.decided.len() > 3 && world.output > 0);
     for wire in wires {
-        let pipe = through_a_pipe(folder.path(), &file, wire, budget);
+        let pipe = through_a_pipe(folder.path(), &file, wire, scenario.governor.law.name(), budget);
         for (index, (pipe, world)) in pipe.decided.iter().zip(&world.decided).enumerate() {
             assert_eq!(pipe, world, "{wire}: decision {index}");
         }
@@ -138,6 +138,15 @@ fn one_total_as_the_round_ends() {
 #[test]
 fn a_budget_stops_both_at_the_same_round() {
     compare("scenarios/s02-typical.toml", "mode = \"final\"", &["claude", "codex"], Some(200_000));
+}
+
+#[test]
+fn a_law_that_estimates() {
+    let folder = TempDir::new().unwrap();
+    let (mut scenario, file) = scenario(folder.path(), "scenarios/s09-session-effects.toml", "mode = \"final\"", None);
+    scenario.governor.law = flyball::engine::LawKind::Stride;
+    let pipe = through_a_pipe(folder.path(), &file, "claude", "stride", None);
+    assert_eq!(pipe, in_the_world(&scenario));
 }
 
 #[test]

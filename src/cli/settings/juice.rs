@@ -8,11 +8,14 @@
 //! | `rest` | 0 to 600 seconds |
 //! | `budget` | 0 or more, millions of output tokens; 0 is no limit |
 //!
+//! The law is `reference`: whoever brings the original's settings means the original's rule.
+//!
 //! Source: the seed page on fixed juice, and the flow's own checks.
 
 use serde::Deserialize;
 
 use crate::cli::error::{Failure, Outcome};
+use crate::engine::LawKind;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -32,7 +35,8 @@ pub fn read(text: &str, file: &str) -> Outcome<Vec<(String, String, usize)>> {
     let wrong = |why: String| Failure::said(why).while_(format!("cannot use the settings {file}"));
     let read: Option<Juice> = serde_saphyr::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let read = read.unwrap_or_default();
-    let mut found = Vec::new();
+    // whoever brings the original's settings means the original's rule
+    let mut found = vec![("governor.law".to_owned(), LawKind::Reference.name().to_owned(), 1)];
     for (key, value, least, most) in [
         ("juice", read.juice, f64::MIN_POSITIVE, f64::MAX),
         ("over", read.over, 10.0, 3600.0),
@@ -64,9 +68,9 @@ mod tests {
         let page = "juice: 2000     # output tokens\nover: 300\nslack: 0.15\nrest: 5\nbudget: 10\n";
         let found = read(page, "juice.yaml").unwrap();
         let texts: Vec<&str> = found.iter().map(|(_, text, _)| text.as_str()).collect();
-        assert_eq!(texts, ["2000", "300", "0.15", "5", "10"]);
-        assert_eq!(found[2].2, 3);
-        assert!(read("", "juice.yaml").unwrap().is_empty());
+        assert_eq!(texts, ["reference", "2000", "300", "0.15", "5", "10"]);
+        assert_eq!(found[3].2, 3);
+        assert_eq!(read("", "juice.yaml").unwrap().len(), 1);
     }
 
     #[test]

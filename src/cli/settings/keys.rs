@@ -2,6 +2,8 @@
 //!
 //! The variable of the environment is the flag's name in capitals, with `FLYBALL_` before it.
 
+use crate::engine::LawKind;
+
 /// One setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -27,7 +29,7 @@ const fn cap(name: &'static str, flag: &'static str, usual: &'static str) -> Key
 
 /// All of them.
 pub const KEYS: [Key; 33] = [
-    key("governor", "law", "law", "reference"),
+    key("governor", "law", "law", LawKind::DEFAULT.name()),
     key("governor", "juice", "juice", "2000"),
     key("governor", "over", "over", "300s"),
     key("governor", "slack", "slack", "0.15"),

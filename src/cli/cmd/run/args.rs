@@ -91,7 +91,7 @@ pub struct Settings {
     /// A further argument for the agent's program; may be given again
     #[arg(long, value_name = "WORD", action = ArgAction::Append, allow_hyphen_values = true, help_heading = "Agent")]
     pub argument: Vec<String>,
-    /// The law [default: reference]
+    /// The law; `reference` is the original's [default: stride]
     #[arg(long, value_name = "LAW", help_heading = "Governor")]
     pub law: Option<String>,
     /// The target, output tokens per turn of the model [default: 2000]

@@ -66,7 +66,6 @@ impl Sim {
             count => format!("{count}ms"),
         };
         settings.tune(governor.tuning, &what);
-        settings.follows("governor.law", governor.law.name(), &what);
         settings.follows("governor.juice", &decimal(governor.juice.micros()), &what);
         settings.follows("governor.over", &millis(governor.over), &what);
         settings.follows("governor.slack", &decimal(governor.slack.ppm().into()), &what);
