@@ -3,6 +3,7 @@
 //! Each mistake is a law of this file's own, wrapped about a sound one: none of them is in the product.
 #![cfg(feature = "lab")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "a mistake leaves alone all that it does not name")]
 
 use flyball::engine::{AnyLaw, Band, Decision, Law, LawKind, Memory, Ratio, Reading, Rung, Sums, Target, Tokens, Why};
 use flyball::lab::gate::{Kind, Rows, Suite, compare, run};
@@ -255,7 +256,6 @@ fn every_planted_mistake_is_caught_on_other_seeds() {
         let unchanged = compare(&baseline, &run(&suite, &all, 999, &sound).unwrap());
         assert!(unchanged.findings.is_empty(), "{:?}", unchanged.findings);
     }
-    println!("{by_luck_alone} of {} were seen in noisy rows too", 2 * MISTAKES.len());
     assert!(by_luck_alone >= MISTAKES.len(), "{by_luck_alone}: the noisy rows see next to nothing");
 }
 
@@ -312,7 +312,6 @@ fn unchanged_laws_pass_on_a_hundred_other_seeds() {
     let alarms: Vec<u64> = (2..102)
         .filter(|&seed| {
             let findings = compare(&baseline, &run(&suite, &all, seed, &sound).unwrap()).findings;
-            findings.iter().for_each(|finding| println!("seed {seed}: {finding:?}"));
             !findings.is_empty()
         })
         .collect();

@@ -179,30 +179,8 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
     let right = right(&at, cell.juice)?;
     let spec = at.agent.spec();
     let reader = reading::Reader::new(&at, cell);
-    let word =
-        |rung: usize| scenario.ladder.efforts().get(rung).map(|effort| effort.word().to_owned()).unwrap_or_default();
-    let view = |rung: usize| {
-        let ways = reader.ways(rung);
-        let noise = reader.noise(rung);
-        RungView {
-            effort: word(rung),
-            mean: derived.means[rung],
-            cv: noise.cv,
-            off: derived.means[rung] / target - 1.0,
-            right: right[rung],
-            evidence: match scenario.evidence.get(rung) {
-                Some(Evidence::Measured { .. }) => "measured",
-                Some(Evidence::Assumed { .. }) => "assumed",
-                Some(Evidence::Stated) | None => "stated",
-            },
-            read_turns: noise.turns,
-            read_sd: noise.variance.sqrt(),
-            below: ways.up.chance,
-            above: ways.down.chance,
-            round_tokens: noise.round_tokens,
-            turn_seconds: noise.turn_seconds,
-        }
-    };
+    let word = |rung: usize| word(scenario, rung);
+    let view = |rung: usize| view(scenario, &reader, derived.means[rung], target, rung, right[rung]);
     let rungs: Vec<RungView> = (0..derived.means.len()).map(view).collect();
     let near = derived.nearest;
     let noise = reader.noise(near);
@@ -254,6 +232,39 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
         chain: chain.ok(),
         rungs,
     })
+}
+
+fn word(scenario: &Scenario, rung: usize) -> String {
+    scenario.ladder.efforts().get(rung).map(|effort| effort.word().to_owned()).unwrap_or_default()
+}
+
+fn view(
+    scenario: &Scenario,
+    reader: &reading::Reader<'_>,
+    mean: f64,
+    target: f64,
+    rung: usize,
+    right: bool,
+) -> RungView {
+    let (ways, noise) = (reader.ways(rung), reader.noise(rung));
+    RungView {
+        effort: word(scenario, rung),
+        mean,
+        cv: noise.cv,
+        off: mean / target - 1.0,
+        right,
+        evidence: match scenario.evidence.get(rung) {
+            Some(Evidence::Measured { .. }) => "measured",
+            Some(Evidence::Assumed { .. }) => "assumed",
+            Some(Evidence::Stated) | None => "stated",
+        },
+        read_turns: noise.turns,
+        read_sd: noise.variance.sqrt(),
+        below: ways.up.chance,
+        above: ways.down.chance,
+        round_tokens: noise.round_tokens,
+        turn_seconds: noise.turn_seconds,
+    }
 }
 
 /// Which rungs are right at the level of the start, by their place.

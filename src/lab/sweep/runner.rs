@@ -85,7 +85,7 @@ pub fn sweep(job: &Job<'_>, stop: &AtomicBool, progress: &(dyn Fn(u32) + Sync)) 
 const FEWEST: u32 = 50;
 
 /// Runs a sweep until the share of rounds on a right rung is known in every cell to `precision`, half the width of its
-/// interval in millionths, or until all runs of the job are finished. It looks after [`FEWEST`] runs, and then after half as
+/// interval in millionths, or until all runs of the job are finished. It looks after 50 runs, and then after half as
 /// many again each time, so that the same job stops at the same run whatever the threads.
 ///
 /// # Errors
