@@ -71,6 +71,7 @@ fn in_the_world(scenario: &Scenario) -> Came {
         rest_ms: 1,
         budget_tokens: None,
         rounds: None,
+        set: std::collections::BTreeMap::new(),
     };
     let header = flyball::trace::Header::new(setup);
     came_of(&Trace { header, lines, unknown_kinds: 0, unknown_keys: 0, torn: false })

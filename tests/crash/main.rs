@@ -124,6 +124,7 @@ fn setup() -> Setup {
         rest_ms: 5_000,
         budget_tokens: None,
         rounds: None,
+        set: std::collections::BTreeMap::new(),
     }
 }
 
