@@ -111,7 +111,8 @@ fn slow_turn(_: &Cli) -> Script {
 }
 
 fn slow_tool(_: &Cli) -> Script {
-    Script::new(vec![Turn::shell(1, 120, "sleep 120"), Turn::text(1, 33)])
+    // a plain sleep is refused by some
+    Script::new(vec![Turn::shell(1, 120, "until [ -e never ]; do sleep 1; done"), Turn::text(1, 33)])
 }
 
 fn stall(_: &Cli) -> Script {
