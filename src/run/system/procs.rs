@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use crate::run::agent::RUN_VARIABLE;
+use crate::run::agent::RECORD_VARIABLE;
 use crate::trace::ProcessId;
 
 /// How often a sweep looks again, and how long it waits between: processes that fork while they are killed are met again.
@@ -125,11 +125,12 @@ pub fn lives(id: &ProcessId) -> bool {
         && found.is_some_and(|process| id.began_ticks.is_none_or(|began| process.began == began || process.began == 0))
 }
 
-/// Kills the group of an agent that an earlier process of this run started, and all that carry the run's name; says how many there were.
+/// Kills the group of an agent that an earlier process of this run started, and all that carry the folder of its record; says how many
+/// there were.
 #[must_use]
-pub fn end_of_run(id: Option<&ProcessId>, run: &str) -> usize {
+pub fn end_of_run(id: Option<&ProcessId>, record: &Path) -> usize {
     let group = id.filter(|id| lives(id)).and_then(|id| i32::try_from(id.pid).ok());
-    let mark = format!("{RUN_VARIABLE}={run}");
+    let mark = format!("{RECORD_VARIABLE}={}", record.display());
     let me = me();
     kill_all(|all| {
         let marked = all.iter().filter(|process| process.pid != me && carries(process.pid, &mark));
