@@ -107,6 +107,9 @@ impl Os for Timed {
     fn sweep(&mut self) -> usize {
         self.timed(Part::Sweep, System::sweep)
     }
+    fn query(&mut self, launch: &Launch) -> Vec<u8> {
+        self.system.query(launch)
+    }
     fn follow(&mut self, follows: &[Follow]) {
         self.system.follow(follows);
     }

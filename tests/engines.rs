@@ -21,7 +21,7 @@ fn scenarios() -> Vec<Scenario> {
 fn axes() -> Axes {
     Axes {
         law: Some(LawKind::ALL.to_vec()),
-        over: Some([60, 300, 3600].map(Millis::from_secs).to_vec()),
+        over: Some([60, 3600].map(Millis::from_secs).to_vec()),
         slack: Some([150_000, 300_000].map(Ratio::from_ppm).to_vec()),
         ..Axes::default()
     }
@@ -52,6 +52,20 @@ fn a_budget_stops_both_engines_in_the_same_round() {
         let tables = bytes(&scenario, &grid, 2, Engine::Tables, 1);
         assert!(tables == bytes(&scenario, &grid, 2, Engine::Machine, 1), "{}", scenario.name);
     }
+}
+
+#[test]
+fn what_is_set_holds_in_both_engines() {
+    let mut scenario = scenarios().into_iter().find(|scenario| scenario.name == "s04-coarse-mid-gap").unwrap();
+    let plain = scenario.grid(axes()).unwrap();
+    let before = bytes(&scenario, &plain, 3, Engine::Tables, 1);
+    let tuning = &mut scenario.governor.tuning;
+    (tuning.cooldown, tuning.slack_above) = (2, Some(Ratio::from_ppm(400_000)));
+    tuning.set(LawKind::Stride, "dither", 1_000_000).unwrap();
+    tuning.set(LawKind::Evidence, "z", 1_500_000).unwrap();
+    let grid = scenario.grid(axes()).unwrap();
+    let tables = bytes(&scenario, &grid, 3, Engine::Tables, 1);
+    assert!(tables == bytes(&scenario, &grid, 3, Engine::Machine, 2) && tables != before);
 }
 
 #[test]

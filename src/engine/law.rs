@@ -72,6 +72,8 @@ pub enum Why {
     Between,
     /// The law would move, but moved too short a time ago.
     Cooldown,
+    /// The loop is at an end of the ladder and wants to go on: one step back shows whether effort acts as it should.
+    Probe,
     /// Effort seems to act the wrong way: after several moves the sizes went against what was asked for.
     Backwards,
 }
@@ -97,6 +99,7 @@ impl Why {
             Self::Unconfirmed => "unconfirmed",
             Self::Between => "between",
             Self::Cooldown => "cooldown",
+            Self::Probe => "probe",
             Self::Backwards => "backwards",
         }
     }

@@ -1,12 +1,12 @@
 //! Settings of a loop, `flyball.toml`: what a sweep recommends, and what the real loop is run with.
 //!
-//! The table `[governor]` has the same keys and units as in a scenario; a key that is left out has the original's value.
+//! The table `[governor]` has the same keys and units as in a scenario; a key that is left out has the original's value, save the law.
 //! It is not a scenario: no agent and no plan stand in it. Unknown keys are refused with the line and the nearest known
 //! one.
 //!
 //! | key | unit | where it is left out |
 //! |---|---|---|
-//! | `law` | name | `reference` |
+//! | `law` | name | `stride` |
 //! | `juice` | output tokens per turn | 2000 |
 //! | `over` | duration: `300`, `"300s"`, `"5m"` | 300 s |
 //! | `slack` | share of the target | 0.15 |
@@ -32,8 +32,17 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Those of the original.
+    /// Those of the original, save the law.
     fn default() -> Self {
+        let governor = GovernorSettings { law: LawKind::DEFAULT, ..Self::original().governor };
+        Self { governor }
+    }
+}
+
+impl Settings {
+    /// Those of the original.
+    #[must_use]
+    pub const fn original() -> Self {
         Self {
             governor: GovernorSettings {
                 law: LawKind::Reference,
@@ -129,8 +138,10 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_left_out_is_the_originals() {
+    fn what_is_left_out_is_the_originals_save_the_law() {
         assert_eq!(Settings::load("", "x").unwrap(), Settings::default());
+        let governor = GovernorSettings { law: LawKind::Reference, ..Settings::default().governor };
+        assert_eq!(Settings { governor }, Settings::original());
         assert_eq!(Settings::load("[governor]\nbudget = 0\n", "x").unwrap().governor.budget, None);
     }
 

@@ -172,7 +172,7 @@ impl Given {
 
     /// Flags over the settings file, over the run's own settings, over the original's.
     fn reader(&self, tape: &Tape, every_turn: bool) -> Outcome<Reader> {
-        let usual = Settings::default().governor;
+        let usual = Settings::original().governor;
         let base = match (self.config, &tape.setup) {
             (Some(config), _) => config,
             (None, Some(setup)) => {

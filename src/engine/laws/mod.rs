@@ -102,6 +102,9 @@ impl LawKind {
         Self::Hybrid,
     ];
 
+    /// The law where nobody names one; why stands in the decision record on the default law.
+    pub const DEFAULT: Self = Self::Stride;
+
     /// The stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {

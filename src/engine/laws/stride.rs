@@ -14,7 +14,8 @@
 //! followed.
 //!
 //! It takes the ladder for monotone, and watches whether it is: a move after which the size went the wrong way is told
-//! (`backwards`), and where the moves together say that the ladder is upside down it is taken the other way round. Two swapped rungs next to the target are told when they are stepped over, and not
+//! (`backwards`), and where the moves together say that the ladder is upside down it is taken the other way round; at an end of the
+//! ladder that it wants past it steps back once (`probe`) if no move has shown yet that harder is more. Two swapped rungs next to the target are told when they are stepped over, and not
 //! always found: a pilot that visits each rung once finds them. Sources: Kalman (1960); the control study.
 
 use super::dither::{self, Dither, Near};
@@ -106,9 +107,6 @@ impl Walk {
         let Some(seen) = self.track.observe(reading, self.drift) else {
             return Decision { to: reading.rung, why: Why::EmptyRound, evidence };
         };
-        if self.track.past_end() && self.track.stuck() {
-            self.track.against = true;
-        }
         let (here, rungs) = self.track.at();
         let (x, g) = (self.track.x, self.track.g);
         let wanted = whole(-x / g);
@@ -125,7 +123,11 @@ impl Walk {
             None if gain > self.gain || (gain > 0.0 && !self.track.tried(there)) => (there, Why::Nearer),
             None => (here, Why::LittleGain),
         };
-        let why = if self.track.against { Why::Backwards } else { why };
+        let (place, why) = match self.track.probe() {
+            _ if self.track.against => (place, Why::Backwards),
+            Some(back) if place == here => (back, Why::Probe),
+            Some(_) | None => (place, why),
+        };
         let to = reading.rungs.rung(self.track.turned(place)).unwrap_or(reading.rung);
         Decision { to, why, evidence }
     }
@@ -244,6 +246,29 @@ mod tests {
         }
         let mean = f64::from(u32::try_from(sum).unwrap()) / f64::from(turns);
         assert!(between > 150 && libm::log(mean / 2048.0).abs() < 0.02, "{between} {mean}");
+    }
+
+    /// A ladder whose places have these sizes, from the softest word: where it ends up, and whether it was said that effort acts
+    /// the wrong way.
+    fn led(sizes: [u64; 6], start: usize) -> (usize, bool) {
+        let mut bench = Bench::new(LawKind::Stride, 6, 2048);
+        let (mut at, mut said) = (start, false);
+        for _ in 0..40 {
+            let (next, why) = bench.round(at, &like(sizes[at]));
+            said |= why == Why::Backwards;
+            at = next;
+        }
+        (at, said)
+    }
+
+    #[test]
+    fn a_ladder_upside_down_is_told_and_taken_the_other_way_round() {
+        for start in [1, 3, 4] {
+            assert_eq!(led([5243, 3277, 2048, 1280, 800, 500], start), (2, true), "{start}");
+        }
+        for start in 0..6 {
+            assert_eq!(led([500, 800, 1280, 2048, 3277, 5243], start), (3, false), "{start}");
+        }
     }
 
     proptest! {

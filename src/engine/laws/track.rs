@@ -13,7 +13,7 @@
 
 use super::aim::Aim;
 use super::estimate::{Estimate, Estimator};
-use super::guard::{Guard, Said};
+use super::guard::{Guard, Move, Said};
 use super::real::place;
 use crate::engine::law::{LawState, Reading};
 
@@ -34,8 +34,8 @@ const SURPRISE: f64 = 4.0;
 const JUMP: f64 = 0.25;
 /// Innovations that are remembered.
 const RECENT: usize = 4;
-/// Variance of d at the start: 0.004 squared.
-const RATE_VARIANCE: f64 = 1.6e-5;
+/// Variance of d at the start: 0.007 squared.
+const RATE_VARIANCE: f64 = 4.9e-5;
 /// Variance that a round adds to d: 0.0003 squared.
 const RATE_WANDER: f64 = 9e-8;
 
@@ -132,7 +132,8 @@ impl Track {
         self.drifted(drift);
         self.against = false;
         if k != 0.0 {
-            let said = self.guard.moved(k * self.g, y - before.0, before.1 + seen.variance + STEP_NOISE * k * k);
+            let made = Move { expected: k * self.g, before: before.0, variance: before.1 + STEP_NOISE * k * k };
+            let said = self.guard.moved(made, y, seen.variance);
             self.against = said != Said::Fine;
             if said == Said::Upside {
                 self.turn_over();
@@ -141,6 +142,11 @@ impl Track {
             }
         }
         self.correct(y, seen.variance);
+        let stuck = self.past_end();
+        if self.guard.stayed(stuck, self.x, self.spread.xx) {
+            self.against = true;
+            self.turn_over();
+        }
         Some(seen)
     }
 
@@ -150,19 +156,15 @@ impl Track {
     }
 
     /// Whether the loop is at an end of the ladder, and the target surely past it.
-    pub(super) fn past_end(&self) -> bool {
+    fn past_end(&self) -> bool {
         let sure = self.x.abs() > self.g / 2.0 + 2.0 * libm::sqrt(self.spread.xx);
         sure && (if self.x > 0.0 { self.last == 0 } else { self.last + 1 == self.rungs })
     }
 
-    /// The loop is at an end of the ladder and wants to go on; turns the ladder over where the moves so far point the
-    /// other way.
-    pub(super) fn stuck(&mut self) -> bool {
-        let upside = self.guard.stuck();
-        if upside {
-            self.turn_over();
-        }
-        upside
+    /// One rung back from an end of the ladder where the loop wants to go on and has no reason to trust the order.
+    pub(super) fn probe(&self) -> Option<usize> {
+        let wonders = self.rungs > 1 && self.past_end() && self.guard.wonders(self.x, self.spread.xx);
+        wonders.then(|| if self.last == 0 { 1 } else { self.last - 1 })
     }
 
     /// Places count from the other end from here on.

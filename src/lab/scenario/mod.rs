@@ -9,7 +9,7 @@
 //! | table | holds |
 //! |---|---|
 //! | top | `format = 1`, `name` (the file's stem), `about` |
-//! | `[governor]` | `law`, `juice`, `over`, `slack`, `rest`; `budget` in millions of output tokens, 0 for none |
+//! | `[governor]` | `juice`, `over`, `slack`, `rest`; `law` `"stride"`; `budget` in millions of output tokens, 0 for none; `cooldown` 0; `slack_below`, `slack_above` as `slack`; a table for each law that has something to set |
 //! | `[plan]` | `start` (an effort's word), `rounds`, `runs`, `seed` |
 //! | `[sweep]` | lists for `law`, `juice`, `over`, `slack`, `rest`; a text may be a range `"0.15:0.4:0.05"` |
 //! | `[evaluate]` | `band` 0.15, `hold` 10 |

@@ -27,7 +27,7 @@ const MAX_RUNS: u32 = 10_000_000;
 const MAX_SHIFT: f64 = 10.0;
 
 pub(super) fn governor(fields: &Fields<'_>) -> Option<GovernorSettings> {
-    let law = fields.need("law").and_then(|item| law(&item));
+    let law = fields.or("law", LawKind::DEFAULT, |item| law(&item));
     let juice = fields.need("juice").and_then(|item| item.parsed(|text| JUICE.value(text)));
     let over = fields.need("over").and_then(|item| item.parsed(|text| OVER.value(text)));
     let slack = fields.need("slack").and_then(|item| item.parsed(|text| SLACK.value(text)));
