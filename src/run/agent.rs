@@ -49,7 +49,7 @@ pub struct Agent {
     pub project: PathBuf,
     /// The run's folder.
     pub record: PathBuf,
-    /// The run's name, which its agents carry in `FLYBALL_RUN`.
+    /// The run's name.
     pub run: String,
     /// What the agent may do without asking.
     pub permissions: Permissions,
@@ -69,8 +69,8 @@ pub struct Agent {
     effort: String,
 }
 
-/// The variable by which a run's processes are known again.
-pub const RUN_VARIABLE: &str = "FLYBALL_RUN";
+/// The variable by which a run's processes are known again: the folder of its record, which no other run has. (`FLYBALL_RUN` is a setting.)
+pub const RECORD_VARIABLE: &str = "FLYBALL_RECORD";
 /// The variable that tells an agent its round.
 pub const ROUND_VARIABLE: &str = "FLYBALL_ROUND";
 /// The variable that tells an agent which plays in compressed time what time it is, in milliseconds.
@@ -137,7 +137,7 @@ impl Agent {
     fn launch_of(&self, spec: CommandSpec, now: Timestamp) -> Launch {
         let mut set = spec.set;
         set.extend(self.set.iter().cloned());
-        set.push((RUN_VARIABLE.to_owned(), self.run.clone()));
+        set.push((RECORD_VARIABLE.to_owned(), self.record.display().to_string()));
         set.push((ROUND_VARIABLE.to_owned(), self.round.to_string()));
         if self.stamps == Stamps::Agent {
             set.push((NOW_VARIABLE.to_owned(), now.millis().to_string()));

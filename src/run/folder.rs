@@ -88,15 +88,20 @@ impl Folder {
         runs
     }
 
-    /// A name for a run that starts now, after all that are there.
+    /// A name for a run that starts now. It sorts after all that are there, also where the calendar was set back.
     #[must_use]
     pub fn name(&self, unix: Timestamp) -> String {
         let second = iso(unix);
         let digits: String = second.chars().filter(char::is_ascii_digit).take(14).collect();
-        let stem = format!("{}-{}", &digits[..8], &digits[8..]);
-        let taken = |name: &String| self.run(name).exists();
-        let numbered = (2_u32..).map(|number| format!("{stem}-{number}"));
-        std::iter::once(stem.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(stem)
+        let now = format!("{}-{}", &digits[..8], &digits[8..]);
+        let there = fs::read_dir(self.root.join("runs")).into_iter().flatten().flatten();
+        let last = there.filter_map(|entry| entry.file_name().into_string().ok()).max().unwrap_or_default();
+        if now > last {
+            return now;
+        }
+        let stem = last.get(..now.len()).unwrap_or(&last);
+        let numbered = (2_u32..10_000).map(|number| format!("{stem}-{number:04}"));
+        numbered.into_iter().find(|name| *name > last).unwrap_or_else(|| format!("{last}-0001"))
     }
 
     /// Takes the lock.

@@ -256,6 +256,8 @@ impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
 
     /// Waits where no agent runs.
     fn idle(&mut self) -> Result<(), HostError> {
+        // whoever looks at the record sees what is waited for
+        self.journal.hand_over(self.os)?;
         if let Some(until) = self.until {
             self.view.waits(until, self.why);
         }
@@ -331,7 +333,13 @@ impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
             }
             Heard::Closed => round.closed = true,
             Heard::Exited(end) => round.exit = Some((end, now)),
-            Heard::Asked(asked) => return self.ask(asked),
+            Heard::Asked(asked) => {
+                // what was reported before is charged before: a third request gives up all that is heard later
+                for landed in std::mem::take(landed) {
+                    self.land(landed)?;
+                }
+                return self.ask(asked);
+            }
             Heard::Due => return self.due(),
         }
         let told = round.live.session().map(str::to_owned);

@@ -15,6 +15,8 @@ use crate::trace::{Header, Kept, Record, Word, Writer};
 pub struct Journal {
     writer: Writer<Vec<u8>>,
     lines: u64,
+    /// Something was handed over that may not be durable yet.
+    handed_over: bool,
 }
 
 impl Journal {
@@ -23,13 +25,13 @@ impl Journal {
     /// # Errors
     /// A ladder that is none.
     pub fn begin(header: &Header) -> io::Result<Self> {
-        Ok(Self { writer: Writer::new(Vec::new(), header)?, lines: 1 })
+        Ok(Self { writer: Writer::new(Vec::new(), header)?, lines: 1, handed_over: false })
     }
 
     /// A journal that goes on after `lines` lines, the last of which has the hash `last`.
     #[must_use]
     pub const fn go_on(ladder: Ladder, lines: u64, last: String) -> Self {
-        Self { writer: Writer::go_on(Vec::new(), ladder, last), lines }
+        Self { writer: Writer::go_on(Vec::new(), ladder, last), lines, handed_over: false }
     }
 
     /// Writes a line of the runner's own.
@@ -41,18 +43,31 @@ impl Journal {
         self.writer.write(at, record)
     }
 
-    /// Makes everything so far durable.
+    /// Hands everything so far to the system, for others to read; a crash of the machine may lose it.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn flush(&mut self, os: &mut impl Os) -> io::Result<()> {
+    pub fn hand_over(&mut self, os: &mut impl Os) -> io::Result<()> {
         self.writer.fault()?;
         let bytes = std::mem::take(self.writer.out());
         if bytes.is_empty() {
             return Ok(());
         }
-        os.append(JOURNAL, &bytes)?;
-        os.sync(JOURNAL)
+        self.handed_over = true;
+        os.append(JOURNAL, &bytes)
+    }
+
+    /// Makes everything so far durable.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn flush(&mut self, os: &mut impl Os) -> io::Result<()> {
+        self.hand_over(os)?;
+        if self.handed_over {
+            os.sync(JOURNAL)?;
+            self.handed_over = false;
+        }
+        Ok(())
     }
 
     /// Makes everything durable, and then the state that stands on it.

@@ -148,7 +148,15 @@ impl Gathered {
     #[must_use]
     pub fn differences(&self, other: &BTreeMap<String, String>) -> Vec<(String, String, String)> {
         let here = self.all.iter().filter(|(name, value)| other.get(*name).is_some_and(|text| *text != value.text));
-        here.map(|(name, value)| (name.clone(), other[name].clone(), value.text.clone())).collect()
+        let mut differ: Vec<_> =
+            here.map(|(name, value)| (name.clone(), other[name].clone(), value.text.clone())).collect();
+        // what else is set is named only where something is
+        match (other.get(SET), self.all.get(SET)) {
+            (Some(there), None) => differ.push((SET.to_owned(), there.clone(), String::new())),
+            (None, Some(here)) => differ.push((SET.to_owned(), String::new(), here.text.clone())),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+        differ
     }
 
     /// For the run's record and for programs.

@@ -52,7 +52,10 @@ impl Files {
 }
 
 /// Replaces a file whole and durably, or not at all.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// Those of the system.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let mut beside = path.as_os_str().to_owned();

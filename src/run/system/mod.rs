@@ -4,7 +4,7 @@
 //! into one bounded channel, so that an agent which floods is slowed down instead of filling memory. Nothing is decided here.
 
 mod clock;
-mod files;
+pub mod files;
 mod follow;
 mod process;
 pub mod procs;

@@ -39,7 +39,7 @@ pub(super) struct Running {
 impl Running {
     /// Starts the gate of an agent, in a group of its own.
     pub(super) fn spawn(launch: &Launch, round: u64, sender: &SyncSender<Message>) -> io::Result<Self> {
-        let strangers = procs::children_of(procs::me());
+        let strangers = procs::children();
         let mut command = Command::new(procs::this_program()?);
         command.arg(gate::GATE).args(&launch.argv).current_dir(&launch.folder);
         command.envs(launch.set.iter().map(|(name, value)| (name, value)));

@@ -6,18 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use crate::run::agent::RUN_VARIABLE;
+use crate::run::agent::RECORD_VARIABLE;
 use crate::trace::ProcessId;
 
 /// How often a sweep looks again, and how long it waits between: processes that fork while they are killed are met again.
 const LOOKS: u32 = 200;
 const BETWEEN: Duration = Duration::from_millis(5);
+/// How often the children are listed before all processes are looked at instead.
+const LISTS: u32 = 5;
 
 /// A process as the system tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +92,25 @@ pub fn all() -> Vec<Process> {
         .collect()
 }
 
-pub(super) fn children_of(parent: i32) -> BTreeSet<i32> {
-    all().into_iter().filter(|process| process.parent == parent).map(|process| process.pid).collect()
+/// The children of this process, dead ones too.
+pub(super) fn children() -> BTreeSet<i32> {
+    let me = me();
+    listed().unwrap_or_else(|| all().into_iter().filter(|process| process.parent == me).map(|it| it.pid).collect())
+}
+
+/// The same as the system lists it, without a look at every process there is; none where it lists nothing of the kind. That nobody is
+/// listed is certain: a child whose parent ends is handed on before that parent leaves the list. Of several, one may be passed over.
+fn listed() -> Option<BTreeSet<i32>> {
+    let of_all_threads = || -> Option<BTreeSet<i32>> {
+        let mut found = BTreeSet::new();
+        for thread in std::fs::read_dir("/proc/self/task").ok()? {
+            let text = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
+            found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+        }
+        Some(found)
+    };
+    // a thread that ends meanwhile hands its children on, nobody knows to whom: then all are asked again
+    (0..LISTS).find_map(|_| of_all_threads())
 }
 
 /// What tells this process from a later one of the same number.
@@ -125,11 +144,12 @@ pub fn lives(id: &ProcessId) -> bool {
         && found.is_some_and(|process| id.began_ticks.is_none_or(|began| process.began == began || process.began == 0))
 }
 
-/// Kills the group of an agent that an earlier process of this run started, and all that carry the run's name; says how many there were.
+/// Kills the group of an agent that an earlier process of this run started, and all that carry the folder of its record; says how many
+/// there were.
 #[must_use]
-pub fn end_of_run(id: Option<&ProcessId>, run: &str) -> usize {
+pub fn end_of_run(id: Option<&ProcessId>, record: &Path) -> usize {
     let group = id.filter(|id| lives(id)).and_then(|id| i32::try_from(id.pid).ok());
-    let mark = format!("{RUN_VARIABLE}={run}");
+    let mark = format!("{RECORD_VARIABLE}={}", record.display());
     let me = me();
     kill_all(|all| {
         let marked = all.iter().filter(|process| process.pid != me && carries(process.pid, &mark));
@@ -147,6 +167,10 @@ fn carries(pid: i32, mark: &str) -> bool {
 /// Kills what an agent left: its group, all below it, and whatever became this process's child since it began. `waited_for` is reaped
 /// elsewhere.
 pub(super) fn sweep(group: Pid, waited_for: Option<Pid>, strangers: &BTreeSet<i32>) -> usize {
+    if listed().is_some_and(|children| children.is_empty()) {
+        // whatever an agent starts stays below this process
+        return 0;
+    }
     let group = group.as_raw_nonzero().get();
     let waited_for = waited_for.map(|pid| pid.as_raw_nonzero().get());
     let me = me();

@@ -60,7 +60,8 @@ pub fn run(args: &args::Run) -> Outcome {
     }
     prepared.prompt = task(args)?;
     finite(&prepared.typed)?;
-    let root = args.state.clone().unwrap_or_else(|| prepared.project.join(NAME));
+    // the agent is started in the project, and must find what lies there
+    let root = std::path::absolute(root(&prepared.project, args.state.as_ref())).map_err(Failure::usage)?;
     let wish = Wish { resume: args.resume, fresh: args.fresh, keep_rung: args.keep_rung, raise: args.raise.clone() };
     let opened = open(&Folder::new(&root), &mut prepared.settings, &prepared.prompt, &wish)?;
     prepared.typed = Typed::read(&prepared.settings)?;
@@ -123,7 +124,7 @@ fn task(args: &args::Run) -> Outcome<String> {
     let text = text.trim_start_matches('\u{feff}').to_owned();
     if text.trim().is_empty() {
         return Err(Failure::said("there is no task")
-            .hint("flyball run --agent sim \"what the agent is to do\", or --prompt-file FILE"));
+            .hint("flyball run --agent sim \"what the agent is to do\", or --prompt-file FILE, also for one that begins with a dash"));
     }
     Ok(text)
 }
@@ -201,11 +202,14 @@ fn check_program(prepared: &Prepared, agent: &Agent) -> Outcome<()> {
     let named = agent.template.as_ref().or(Some(&agent.program)).and_then(|argv| argv.first()).cloned();
     let program = named.unwrap_or_else(|| prepared.kind.name().to_owned());
     let path = std::env::var("PATH").ok();
-    if program_at(&program, path.as_deref()).is_some() {
+    // a path is one from the folder in which the agent is started
+    let here = program.contains('/').then(|| prepared.project.join(&program).display().to_string());
+    if program_at(here.as_deref().unwrap_or(&program), path.as_deref()).is_some() {
         return Ok(());
     }
-    let failure = Failure::agent(anyhow::anyhow!("there is no program {program} on the PATH"))
-        .while_("the agent cannot be started");
+    let place = here.map_or_else(|| "on the PATH".to_owned(), |here| format!("at {here}"));
+    let failure =
+        Failure::agent(anyhow::anyhow!("there is no program {program} {place}")).while_("the agent cannot be started");
     Err(failure.hint("install it, name it with --program PATH, or try --agent sim; flyball doctor shows what is there"))
 }
 

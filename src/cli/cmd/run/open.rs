@@ -21,8 +21,9 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::{Gathered, Origin, Value};
 use crate::cli::settings::keys::KEYS;
 use crate::engine::{Checkpoint, Control, Ladder, Timestamp};
-use crate::run::folder::{Folder, Lock};
+use crate::run::folder::{Folder, FolderError, Lock};
 use crate::run::record::{CONFIG, JOURNAL, Recovered, STATE};
+use crate::run::system::files::write_whole;
 use crate::run::system::{procs, unix_ms};
 use crate::run::{Journal, recover};
 use crate::trace::{Header, Kept, Record};
@@ -77,18 +78,25 @@ struct Last {
 pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish) -> Outcome<Opened> {
     let now = Timestamp::from_millis(unix_ms());
     let lock = folder.lock(now).map_err(|error| {
-        Failure::usage(error)
-            .while_("cannot start a run")
-            .hint("one run at a time in a project; --state DIR keeps another's records elsewhere")
+        let hint = match &error {
+            FolderError::Io { .. } => "the records must be written somewhere: --state DIR keeps them elsewhere",
+            FolderError::Taken(_) | FolderError::TakenByUnknown => {
+                "one run at a time in a project; --state DIR keeps another's records elsewhere"
+            }
+        };
+        Failure::usage(error).while_("cannot start a run").hint(hint)
     })?;
-    let last = if wish.fresh { None } else { last(folder)? };
-    let Some(last) = last else {
+    if wish.fresh {
+        let notes = end_unread(folder);
+        return Ok(begin(folder, now, Checkpoint::default(), notes, lock));
+    }
+    let Some(last) = last(folder)? else {
         if wish.resume {
             return Err(Failure::said("there is no run to go on with").hint("leave --resume out to start one"));
         }
         return Ok(begin(folder, now, Checkpoint::default(), Vec::new(), lock));
     };
-    let mut notes = end_leftovers(&last);
+    let mut notes = end_leftovers(&folder.run(&last.id), &last);
     let goes_on = wish.resume || matches!(last.recovered.stopped, None | Some(Control::Interrupted));
     if !goes_on {
         let kept = take_over(&last, settings, prompt, wish, &mut notes);
@@ -155,10 +163,7 @@ impl Opened {
             "prompt": prompt,
         });
         let path = self.folder.join(CONFIG);
-        let written = fs::create_dir_all(&self.folder)
-            .and_then(|()| fs::write(&path, format!("{text:#}\n")))
-            .and_then(|()| fs::File::open(&path)?.sync_all());
-        written.map_err(|error| {
+        write_whole(&path, format!("{text:#}\n").as_bytes()).map_err(|error| {
             Failure::usage(error)
                 .while_(format!("cannot write {}", path.display()))
                 .hint("--state DIR keeps the records elsewhere")
@@ -168,7 +173,17 @@ impl Opened {
 
 /// The last run of a folder; none where there is none that began.
 fn last(folder: &Folder) -> Outcome<Option<Last>> {
-    let Some(id) = folder.runs().pop() else { return Ok(None) };
+    for id in folder.runs().into_iter().rev() {
+        let found = read(folder, id)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// A run; none where it was lost before it began.
+fn read(folder: &Folder, id: String) -> Outcome<Option<Last>> {
     let run = folder.run(&id);
     let wrong = |error: &dyn std::fmt::Display| {
         Failure::said(error)
@@ -191,9 +206,22 @@ fn last(folder: &Folder) -> Outcome<Option<Last>> {
     Ok(Some(Last { id, recovered, config: config_of, prompt }))
 }
 
+/// Ends whatever the last run has left, where its record need not be sound.
+fn end_unread(folder: &Folder) -> Vec<String> {
+    let Some(id) = folder.runs().pop() else { return Vec::new() };
+    let run = folder.run(&id);
+    let open = fs::read(run.join(JOURNAL)).ok().and_then(|journal| recover(None, &journal).ok()?.open);
+    let ended = procs::end_of_run(open.as_ref().map(|(_, process)| process), &run);
+    if ended == 0 {
+        Vec::new()
+    } else {
+        vec![format!("the run {id} had left {ended} processes behind: they were ended")]
+    }
+}
+
 /// Ends whatever a lost run has left.
-fn end_leftovers(last: &Last) -> Vec<String> {
-    let ended = procs::end_of_run(last.recovered.open.as_ref().map(|(_, process)| process), &last.id);
+fn end_leftovers(run: &Path, last: &Last) -> Vec<String> {
+    let ended = procs::end_of_run(last.recovered.open.as_ref().map(|(_, process)| process), run);
     let mut notes = Vec::new();
     if ended > 0 {
         notes.push(format!("the run {} had left {ended} processes behind: they were ended", last.id));

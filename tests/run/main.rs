@@ -1,0 +1,23 @@
+//! `flyball run`, attacked from outside: the real binary, real processes, real signals. Agents are small shell scripts that speak pi's
+//! lines, or `flyball fake-agent`.
+//!
+//! | module | attacks with |
+//! |---|---|
+//! | [`agents`] | agents that misbehave |
+//! | [`signals`] | Ctrl-C, TERM, HUP, Ctrl-Z, a second runner |
+//! | [`places`] | disks, folders and prompts |
+//! | [`kills`] | SIGKILL at any moment |
+//! | [`resume`] | what another start takes up |
+//! | [`settings`] | settings that contradict, fail or lack |
+//!
+//! Nothing here waits for a time to pass: it waits for something to be seen, with a bound that is an error.
+#![cfg(all(unix, feature = "cli"))]
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod agents;
+mod kills;
+mod places;
+mod resume;
+mod settings;
+mod signals;
+mod world;

@@ -1,0 +1,150 @@
+//! Settings: who beats whom, where each comes from, and what is refused before anything is started.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::world::{Came, World};
+
+/// `run` with these flags and variables; nothing is to be started.
+fn run(world: &World, flags: &[&str], variables: &[(&str, &str)]) -> Came {
+    let mut command = world.command();
+    command.arg("run").args(flags).envs(variables.iter().copied());
+    world.start(&mut command).ends()
+}
+
+fn effective(world: &World, flags: &[&str], variables: &[(&str, &str)]) -> Value {
+    let came = run(world, &[&["--print-config", "--format", "json"], flags].concat(), variables);
+    assert_eq!(came.code, 0, "{}", came.err);
+    serde_json::from_str(&came.out).unwrap()
+}
+
+#[test]
+fn a_flag_beats_a_variable_beats_a_file_beats_what_is_usual() {
+    let world = World::new();
+    fs::write(
+        world.project.join("flyball.toml"),
+        "[governor]\njuice = 1000\nslack = 0.2\nrest = \"1s\"\n\n[agent]\nkind = \"pi\"\n",
+    )
+    .unwrap();
+    let variables = [("FLYBALL_JUICE", "1100"), ("FLYBALL_SLACK", "0.25")];
+    let all = effective(&world, &["--juice", "1200"], &variables);
+    let says = |name: &str| (all[name]["value"].as_str().unwrap(), all[name]["from"].as_str().unwrap());
+    assert_eq!(says("governor.juice"), ("1200", "--juice"));
+    assert_eq!(says("governor.slack"), ("0.25", "FLYBALL_SLACK"));
+    let (rest, from) = says("governor.rest");
+    assert!(rest == "1s" && from.ends_with("flyball.toml:4"), "{rest} {from}");
+    assert_eq!(says("governor.over"), ("300s", "default"));
+    let (kind, from) = says("agent.kind");
+    assert!(kind == "pi" && from.ends_with("flyball.toml:7"), "{kind} {from}");
+    let text = run(&world, &["--print-config", "--juice", "1200"], &variables);
+    for (name, value, from) in [
+        ("governor.juice", "1200", "--juice"),
+        ("governor.slack", "0.25", "FLYBALL_SLACK"),
+        ("governor.rest", "1s", "flyball.toml:4"),
+        ("governor.over", "300s", "default"),
+    ] {
+        let line = text.out.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line.contains(value) && line.ends_with(from), "{line}");
+    }
+    assert!(!world.project.join(".flyball").exists(), "printing starts nothing");
+}
+
+#[test]
+fn the_originals_file_is_taken_where_it_is_named() {
+    let world = World::new();
+    fs::write(world.path("juice.yaml"), "juice: 1500\nover: 600\nslack: 0.2\nrest: 3\nbudget: 2\n").unwrap();
+    let file = world.path("juice.yaml").display().to_string();
+    let all = effective(&world, &["--agent", "pi", "--settings", &file], &[]);
+    assert_eq!(all["governor.juice"]["value"], "1500");
+    assert_eq!(all["governor.budget"]["from"], format!("{file}:5"));
+    fs::write(world.path("juice.yaml"), "juice: 1500\nover: 5\n").unwrap();
+    let came = run(&world, &["--agent", "pi", "--settings", &file, "task"], &[]);
+    assert_eq!(came.code, 2);
+    came.says(":2: over: it must be from 10 to 3600");
+}
+
+#[test]
+fn a_fault_in_a_file_is_named_by_file_line_and_key() {
+    let world = World::new();
+    let file = world.project.join("flyball.toml");
+    for (text, words) in [
+        ("[governor]\njuice = -5\n", &["flyball.toml:2", "juice"][..]),
+        ("[governor]\njuice = 5\nslak = 0.1\n", &["flyball.toml:3", "slak", "slack"]),
+        ("[governor]\nslack = \"wide\"\n", &["flyball.toml:2", "slack"]),
+        ("[controls]\nrounds = 0\n", &["flyball.toml:2", "rounds", "at least 1"]),
+        ("[controls]\nround = \"soon\"\n", &["flyball.toml:2", "controls.round"]),
+        ("[agents]\nkind = \"pi\"\n", &["flyball.toml:1", "agents", "agent"]),
+        ("[governor\n", &["flyball.toml"]),
+    ] {
+        fs::write(&file, text).unwrap();
+        let came = run(&world, &["--agent", "sim", "task"], &[]);
+        assert_eq!(came.code, 2, "{text}: {}", came.err);
+        words.iter().for_each(|words| drop(came.says(words)));
+    }
+    fs::write(&file, "\u{feff}[governor]\r\njuice = 900\r\n").unwrap();
+    assert_eq!(effective(&world, &["--agent", "sim"], &[])["governor.juice"]["value"], "900");
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name_before_anything_is_started() {
+    let world = World::new();
+    for (flags, words) in [
+        (&["--agent", "sim", "--max-rounds", "0", "task"][..], &["controls.rounds", "--max-rounds", "at least 1"][..]),
+        (&["--agent", "sim", "--budget", "0", "task"], &["nothing would ever stop this loop", "--unlimited"]),
+        (&["--agent", "sim", "--budget", "-1", "task"], &["governor.budget", "--budget"]),
+        (&["--agent", "sim", "--juice", "0", "task"], &["governor.juice"]),
+        (&["--agent", "sim", "--slack", "nan", "task"], &["governor.slack"]),
+        (&["--agent", "sim", "--law", "none", "task"], &["governor.law"]),
+        (&["--agent", "sim", "--grace", "soon", "task"], &["controls.grace"]),
+        (&["--agent", "nobody", "task"], &["agent.kind", "nobody", "claude", "sim"]),
+        (&["task"], &["no agent is named", "--agent sim"]),
+        (&["--agent", "sim"], &["there is no task"]),
+        (&["--agent", "sim", " \n"], &["there is no task"]),
+        (&["--agent", "sim", "--prompt-file", "/nowhere/x"], &["/nowhere/x"]),
+        (&["--agent", "sim", "--settings", "/nowhere/x.toml", "task"], &["/nowhere/x.toml"]),
+        (&["--agent", "sim", "--project", "/nowhere", "task"], &["/nowhere"]),
+        (&["--agent", "sim", "--scenario", "/nowhere/x.toml", "task"], &["/nowhere/x.toml"]),
+        (&["--agent", "sim", "--wire", "morse", "task"], &["sim.wire"]),
+        (&["--agent", "sim", "--speed", "0", "task"], &["sim.speed"]),
+        (&["--agent", "pi", "--ladder", "a,a", "task"], &["ladder"]),
+    ] {
+        let came = run(&world, flags, &[]);
+        assert_eq!(came.code, 2, "{flags:?}: {}", came.err);
+        words.iter().for_each(|words| drop(came.says(words)));
+        assert!(came.out.is_empty() && world.records().is_empty(), "{flags:?}");
+    }
+    let came = run(&world, &["--agent", "sim", "task"], &[("FLYBALL_MAX_ROUNDS", "many")]);
+    assert_eq!(came.code, 2);
+    came.says("FLYBALL_MAX_ROUNDS").says("controls.rounds");
+}
+
+#[test]
+fn without_its_program_an_agent_cannot_run() {
+    let world = World::new();
+    for flags in [
+        &["--agent", "claude", "task"][..],
+        &["--agent", "pi", "--program", "/nowhere/pi", "task"],
+        &["--agent", "command", "task", "--", "no-such-program"],
+        &["--agent", "command", "task"],
+    ] {
+        let came = run(&world, flags, &[("PATH", "/nowhere")]);
+        assert_eq!(came.code, 4, "{flags:?}: {}", came.err);
+        assert!(world.records().is_empty(), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_run_within_an_agent_is_not_set_up_by_what_the_outer_one_tells_its_agent() {
+    let world = World::new();
+    let inner = world.path("inner");
+    fs::create_dir(&inner).unwrap();
+    let body = format!(
+        r#"cat >/dev/null; "{}" run --agent sim --max-rounds 2 --project "{}" task >"$here/in" 2>&1; turn 1 400; bye"#,
+        env!("CARGO_BIN_EXE_flyball"),
+        inner.display()
+    );
+    world.run(&body, &["--max-rounds", "1"]).ends(1, "stopped by rounds: 1 of 1");
+    let said = fs::read_to_string(world.path("in")).unwrap();
+    assert!(said.contains("stopped by rounds: 2 of 2"), "{said}");
+}
