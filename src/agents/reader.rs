@@ -326,7 +326,7 @@ mod tests {
         bytes.splice(0..0, *b"\xEF\xBB\xBF");
         let log = read(&[&bytes]).unwrap();
         assert_eq!(log.turns.len(), 1);
-        assert_eq!(log.turns[0].record.output.count(), 42);
+        assert_eq!(log.turns.at(0).record.output.count(), 42);
         let health = &log.health;
         assert_eq!((health.lines, health.unreadable, health.half_last, health.unknown_types), (8, 3, 1, 1));
         assert_eq!(health.lost_lines(), 4);
@@ -356,8 +356,11 @@ mod tests {
         let export = "{\n\"info\": {\"id\": \"ses_1\", \"version\": \"1.18.0\"},\n\"messages\": [\n{\"info\": {\"role\": \"assistant\",\n";
         let tokens = "\"id\": \"msg_1\", \"tokens\": {\"input\": 5, \"output\": 7}}, \"parts\": []}\n";
         let log = read(&[export.as_bytes(), tokens.as_bytes(), b"]}\n"]).unwrap();
-        assert_eq!((log.format, log.turns.len(), log.turns[0].record.output.count()), (Format::OpencodeExport, 1, 7));
-        assert_eq!((log.turns[0].record.session.as_deref(), log.health.lost_lines()), (Some("ses_1"), 0));
+        assert_eq!(
+            (log.format, log.turns.len(), log.turns.at(0).record.output.count()),
+            (Format::OpencodeExport, 1, 7)
+        );
+        assert_eq!((log.turns.at(0).record.session.as_deref(), log.health.lost_lines()), (Some("ses_1"), 0));
         let cut = read(&[export.as_bytes(), tokens.as_bytes()]).unwrap();
         assert_eq!((cut.turns.len(), cut.health.half_last), (1, 1));
         let noise = read(&[export.as_bytes(), tokens.as_bytes(), b"]}\nmore\n"]).unwrap();
@@ -385,7 +388,7 @@ mod tests {
              {{\"info\":{{\"role\":\"assistant\",\"id\":\"msg_1\",\"tokens\":{{\"input\":1,\"output\":3}}}},\"parts\":[]}}]}}"
         );
         let log = read(&[text.as_bytes()]).unwrap();
-        assert_eq!((log.turns.len(), log.turns[0].record.session.as_deref()), (1, Some("ses_1")));
+        assert_eq!((log.turns.len(), log.turns.at(0).record.session.as_deref()), (1, Some("ses_1")));
     }
 
     #[test]
