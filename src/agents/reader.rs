@@ -25,6 +25,10 @@ pub enum NotRead {
     Other(OtherLog),
     /// No line is blank or bad alone: there were none.
     Empty,
+    /// It is compressed.
+    Zipped,
+    /// One JSON array, and not one object a line.
+    Array,
     /// Lines there were, and none that tells a format.
     Unknown {
         /// How many lines.
@@ -39,6 +43,12 @@ impl fmt::Display for NotRead {
         match self {
             Self::Other(other) => write!(f, "a log of another kind, not read yet: this is {}", other.what()),
             Self::Empty => f.write_str("the log is empty"),
+            Self::Zipped => {
+                f.write_str("it is compressed: unpack it first, or pipe it in (gunzip -c FILE | flyball ledger -)")
+            }
+            Self::Array => {
+                f.write_str("one JSON array, and a log has an object a line: jq -c '.[]' FILE makes one of it")
+            }
             Self::Unknown { lines, objects: 0 } => write!(f, "no log: none of its {lines} lines is a JSON object"),
             Self::Unknown { lines, objects } => {
                 write!(
@@ -115,6 +125,10 @@ pub struct LogReader {
 struct State {
     inner: Option<Inner>,
     other: Option<OtherLog>,
+    /// How the first bytes stand to those of a compressed file.
+    zip: Zip,
+    /// The first line opens an array.
+    array: bool,
     /// A line was seen.
     begun: bool,
     /// The lines are those of one document.
@@ -127,6 +141,34 @@ struct State {
     health: Health,
 }
 
+/// Whether a file is compressed by gzip or zstd, as its first bytes tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Zip {
+    /// No byte was seen.
+    #[default]
+    Unseen,
+    /// One byte was seen: that of gzip, or that of zstd.
+    May(u8),
+    Is,
+    Not,
+}
+
+impl Zip {
+    fn look(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            *self = match (*self, byte) {
+                (Self::Unseen, 0x1F | 0x28) => Self::May(byte),
+                (Self::May(0x1F), 0x8B) | (Self::May(0x28), 0xB5) => Self::Is,
+                (Self::Is, _) => Self::Is,
+                (Self::Unseen | Self::May(_) | Self::Not, _) => Self::Not,
+            };
+            if matches!(self, Self::Is | Self::Not) {
+                return;
+            }
+        }
+    }
+}
+
 impl LogReader {
     /// A reader that has seen nothing.
     #[must_use]
@@ -137,7 +179,10 @@ impl LogReader {
     /// Takes a piece of the file.
     pub fn push(&mut self, bytes: &[u8]) {
         let Self { lines, state } = self;
-        lines.push(bytes, &mut |line| state.line(line, true));
+        state.zip.look(bytes);
+        if state.zip != Zip::Is {
+            lines.push(bytes, &mut |line| state.line(line, true));
+        }
     }
 
     /// Closes the file.
@@ -157,7 +202,9 @@ impl LogReader {
             return Ok(log);
         }
         Err(match state.other {
+            _ if state.zip == Zip::Is => NotRead::Zipped,
             Some(other) => NotRead::Other(other),
+            None if state.array => NotRead::Array,
             None if counts.lines == 0 => NotRead::Empty,
             None => NotRead::Unknown { lines: counts.lines, objects: state.objects },
         })
@@ -198,6 +245,7 @@ impl State {
     fn first(&mut self, text: &str, whole: bool) {
         let first = !core::mem::replace(&mut self.begun, true);
         let long = text.len() >= HELD_BYTES;
+        self.array |= first && text.trim_start().starts_with('[');
         let open = first && (long || serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()));
         if open && text.trim_start().starts_with('{') {
             return self.part(Pieces::with_limit(MAX_LINE), text, whole);
@@ -349,6 +397,12 @@ mod tests {
         assert_eq!(say(qwen), NotRead::Other(OtherLog::Qwen));
         assert!(say("{\"v\":1,\"agent\":\"a\",\"cli_version\":\"1\",\"type\":\"x\"}").to_string().contains("Entire"));
         assert_eq!(say("{\"type\":\"assis"), NotRead::Unknown { lines: 1, objects: 0 });
+        let row = SMALL.lines().nth(5).unwrap();
+        assert_eq!(say(&format!("[{row},\n{row}]\n")), NotRead::Array);
+        assert_eq!(say(" [\n{}\n]\n"), NotRead::Array);
+        assert_eq!(read(&[b"\x1f", b"\x8b\x08\0\n{}\n"]).unwrap_err(), NotRead::Zipped);
+        assert_eq!(read(&[b"\x28\xb5\x2f\xfd\0"]).unwrap_err(), NotRead::Zipped);
+        assert_eq!(read(&[b"\x1fnone"]).unwrap_err(), NotRead::Unknown { lines: 1, objects: 0 });
     }
 
     #[test]

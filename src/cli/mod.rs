@@ -30,7 +30,7 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
-    let outcome = match cli.command {
+    let outcome = cmd::common::set_threads().and_then(|()| match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
         Command::Simulate(args) => cmd::simulate::run(&args),
         Command::Conform(args) => cmd::conform::run(&args),
@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => cmd::validate::run(&args),
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
-    };
+    });
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -45,11 +45,11 @@ fn whole(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-fn session_of<'a>(logs: &'a [Log], seat: Seat) -> Option<&'a Arc<str>> {
+fn session_of(logs: &[Log], seat: Seat) -> Option<&Arc<str>> {
     logs[seat.file as usize].turns.session(seat.place as usize)
 }
 
-fn key_of<'a>(logs: &'a [Log], seat: Seat) -> KeyRef<'a> {
+fn key_of(logs: &[Log], seat: Seat) -> KeyRef<'_> {
     logs[seat.file as usize].turns.key(seat.place as usize)
 }
 
