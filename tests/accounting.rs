@@ -227,7 +227,7 @@ fn numbers_that_cannot_be_make_the_turn_unknown_and_are_said() {
             .to_string()
             .replace("\"output_tokens\":0", &format!("\"output_tokens\":{bad}"));
         let log = read(format!("{text}\n").as_bytes());
-        assert_eq!((log.turns[0].record.grade, log.health.bad_numbers), (Grade::Unknown, 1), "{bad}");
+        assert_eq!((log.turns.at(0).record.grade, log.health.bad_numbers), (Grade::Unknown, 1), "{bad}");
     }
 }
 
@@ -273,7 +273,7 @@ fn characters_cut_between_reads_and_bytes_that_are_no_text_cost_nothing_but_them
         reader.push(&bytes[cut..]);
         assert_eq!(reader.finish().unwrap(), whole, "cut at {cut}");
     }
-    assert_eq!(whole.turns[0].record.id.as_deref(), Some("m\u{1F980}"));
+    assert_eq!(whole.turns.at(0).record.id.as_deref(), Some("m\u{1F980}"));
     let health = &whole.health;
     assert_eq!((health.lines, health.not_utf8, health.unreadable, health.half_last), (7, 1, 3, 1));
 }

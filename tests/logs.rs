@@ -51,18 +51,18 @@ fn each_file_has_the_calls_that_the_manifest_expects() {
             row["file"]
         );
 
-        let mut models: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut efforts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut models: BTreeMap<String, u64> = BTreeMap::new();
+        let mut efforts: BTreeMap<String, u64> = BTreeMap::new();
         for turn in &log.turns {
-            *models.entry(turn.record.model.as_deref().unwrap_or("unset")).or_default() += 1;
-            *efforts.entry(turn.record.effort_confirmed.as_deref().unwrap_or("unset")).or_default() += 1;
+            *models.entry(turn.record.model.as_deref().unwrap_or("unset").to_owned()).or_default() += 1;
+            *efforts.entry(turn.record.effort_confirmed.as_deref().unwrap_or("unset").to_owned()).or_default() += 1;
             assert_eq!(turn.record.session.as_deref(), Some(row["session"].as_str()));
         }
         for (key, seen) in [("models", models), ("efforts", efforts)] {
-            let expected: BTreeMap<&str, u64> = row[key]
+            let expected: BTreeMap<String, u64> = row[key]
                 .split(' ')
                 .map(|pair| pair.split_once(':').unwrap())
-                .map(|(word, n)| (word, n.parse().unwrap()))
+                .map(|(word, n)| (word.to_owned(), n.parse().unwrap()))
                 .collect();
             assert_eq!(seen, expected, "{} {key}", row["file"]);
         }

@@ -69,16 +69,17 @@ fn each_public_log_has_the_calls_that_the_manifest_expects() {
             ["turns", "turns_with_final_usage", "output_tokens"].map(|key| &row[key]),
             "{file}"
         );
-        let (mut models, mut efforts) = (BTreeMap::<&str, u64>::new(), BTreeMap::<&str, u64>::new());
+        let (mut models, mut efforts) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
         for turn in &log.turns {
-            *models.entry(turn.record.model.as_deref().unwrap_or("unset")).or_default() += 1;
-            *efforts.entry(turn.record.effort_confirmed.as_deref().unwrap_or("unset")).or_default() += 1;
+            *models.entry(turn.record.model.as_deref().unwrap_or("unset").to_owned()).or_default() += 1;
+            *efforts.entry(turn.record.effort_confirmed.as_deref().unwrap_or("unset").to_owned()).or_default() += 1;
             assert_eq!(turn.record.session.as_deref(), Some(row["session"].as_str()));
             assert!(turn.record.start.is_some_and(|start| start <= turn.record.end), "{file}: a call without a start");
         }
         for (key, seen) in [("models", models), ("efforts", efforts)] {
             let pairs = row[key].split(' ').map(|pair| pair.split_once(':').unwrap());
-            let expected: BTreeMap<&str, u64> = pairs.map(|(word, n)| (word, n.parse().unwrap())).collect();
+            let expected: BTreeMap<String, u64> =
+                pairs.map(|(word, n)| (word.to_owned(), n.parse().unwrap())).collect();
             assert_eq!(seen, expected, "{file} {key}");
         }
         let health = &log.health;
@@ -168,10 +169,10 @@ fn efforts_models_and_times_are_those_of_the_run() {
     }
     // 1500 of input and 900 from the cache, whichever way the program counts them
     for path in ["pi/success.session.jsonl", "copilot/success.session.jsonl"] {
-        assert_eq!(run(path).turns[0].record.input.unwrap().count(), 1500, "{path}");
+        assert_eq!(run(path).turns.at(0).record.input.unwrap().count(), 1500, "{path}");
     }
     for path in ["opencode/success.export.json", "gemini/success.session.jsonl"] {
-        let record = &run(path).turns[0].record;
+        let record = &run(path).turns.at(0).record;
         assert_eq!((record.input.unwrap().count(), record.cache_read.unwrap().count()), (600, 900), "{path}");
     }
 }

@@ -44,7 +44,8 @@ fn session_files_and_rollouts_come_back_as_they_were() {
     for format in WHOLE {
         for session in made(5) {
             let log = read(&format.write(&session));
-            let got: Vec<_> = log.turns.iter().map(|turn| core(&turn.record)).collect();
+            let records: Vec<TurnRecord> = log.turns.iter().map(|turn| turn.record).collect();
+            let got: Vec<_> = records.iter().map(core).collect();
             assert_eq!(got, session.calls.iter().map(core).collect::<Vec<_>>(), "{format:?}");
             assert_eq!(
                 (log.health.lost_lines(), log.health.unknown_types, log.health.bad_times),
@@ -69,7 +70,8 @@ fn efforts_that_change_and_counts_that_are_unknown_come_back() {
     let turns = session.calls.len() - 1;
     for format in WHOLE {
         let log = read(&format.write(&session));
-        let got: Vec<_> = log.turns.iter().map(|turn| core(&turn.record)).collect();
+        let records: Vec<TurnRecord> = log.turns.iter().map(|turn| turn.record).collect();
+        let got: Vec<_> = records.iter().map(core).collect();
         assert_eq!(got, session.calls[..turns].iter().map(core).collect::<Vec<_>>(), "{format:?}");
         assert_eq!(log.health.placeholders, 1, "{format:?}");
     }

@@ -193,6 +193,11 @@ fn what_replay_cannot_use_is_named() {
     refused(dir.path(), &["replay", &logs, "--law", "resset"], &["--law", "resset", "reset"]);
     refused(dir.path(), &["replay", &logs, "--config", "none.toml"], &["none.toml"]);
     refused(dir.path(), &["replay", &logs, "--effort", "max,low"], &["high", "max, low"]);
+    refused(dir.path(), &["replay", &logs, "--law", "reset,reference,reset"], &["--law: reset stands twice"]);
+    refused(dir.path(), &["replay", &logs, "--effort", "medium,high,xhigh"], &["hardest first", "xhigh,high,medium"]);
+    refused(dir.path(), &["calibrate", &logs, "-o", "x.toml", "--effort", "low,high"], &["hardest first: high, low"]);
+    refused(dir.path(), &["pilot", "--effort", "low,high"], &["hardest first: high, low"]);
+    refused(dir.path(), &["pilot", "--effort", "high"], &["there is one: high"]);
     fs::write(dir.path().join("bad.toml"), "[governor]\nslak = 0.2\n").unwrap();
     refused(dir.path(), &["replay", &logs, "--config", "bad.toml"], &["bad.toml:2", "slak", "slack"]);
     fs::write(dir.path().join("broken.jsonl"), "{\"format\":\"flyball-trace\",\"version\":99}\n").unwrap();
@@ -262,4 +267,26 @@ fn calibrate_reads_a_pilot_back() {
         let off = group.mean / libm::exp(luck.ln_mean(rung, 0)) - 1.0;
         assert!(off.abs() < 1.5 * plan.half_width, "{} {off}", plan.effort);
     }
+}
+
+#[test]
+fn threads_that_are_none_are_refused_by_every_command() {
+    let dir = TempDir::new().unwrap();
+    for command in [&["pilot", "--effort", "high,low"][..], &["ledger", "."], &["sweep", "x.toml"]] {
+        let mut program = Command::cargo_bin("flyball").unwrap();
+        let output = program.current_dir(dir.path()).env("FLYBALL_THREADS", "0x").args(command).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && err.contains("FLYBALL_THREADS"), "{command:?}: {err}");
+    }
+}
+
+#[test]
+fn a_scenario_of_another_model_is_told() {
+    let dir = TempDir::new().unwrap();
+    let of = |scenario: &str| {
+        json(dir.path(), &["validate", &named(scenario), &named("tests/data/logs/codex-rollout"), "--samples", "20"])["notes"]
+            .to_string()
+    };
+    assert!(of("scenarios/sonnet-5.toml").contains("fitted to claude-sonnet-5, and these are turns of gpt-5.5"));
+    assert!(!of("scenarios/gpt-5.5.toml").contains("fitted to"));
 }

@@ -8,7 +8,7 @@
 //! * closing totals, of a stretch or running on ([`counter`](super::counter)): each becomes a [`Sum`] with the calls that it counts, which
 //!   [`join`](super::join()) settles when all files are there;
 //! * numbers that cannot be: refused, counted, the call is unknown;
-//! * text and names: kept once, shared.
+//! * text and names: kept once, shared; what is held of a call is in [`turns`](super::turns).
 //!
 //! It reads no line and knows no format. Copies in other files are [`join`](super::join())'s.
 //!
@@ -18,10 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::counter::{Counter, Fall};
-use super::log::{Closing, Coverage, Log, LogTurn, Sum, TurnKey};
+use super::index::Index;
+use super::log::{Closing, Coverage, Log, Sum, TurnKey};
 use super::loose::{Count, MAX_PER_CALL, Price};
+use super::turns::{Calls, KeyRef};
 use super::{Format, Health};
-use crate::engine::{Grade, MicroUsd, Timestamp, Tokens, TurnRecord};
+use crate::engine::{Grade, MicroUsd, Timestamp, Tokens};
 
 /// What a row or a total states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,24 +123,6 @@ pub struct Total<'a> {
     pub key: Key<'a>,
 }
 
-#[derive(Debug)]
-struct Call {
-    key: TurnKey,
-    session: Option<Arc<str>>,
-    model: Option<Arc<str>>,
-    effort: Option<Arc<str>>,
-    start: Option<Timestamp>,
-    end: Option<Timestamp>,
-    last: bool,
-    side: bool,
-    output: Option<u64>,
-    input: Option<u64>,
-    cache_read: Option<u64>,
-    cache_write: Option<u64>,
-    reasoning: Option<u64>,
-    cost: Option<MicroUsd>,
-}
-
 /// A total that waits for the file's end: later rows may still make calls known.
 #[derive(Debug)]
 struct Waiting {
@@ -184,9 +168,11 @@ type Counters = BTreeMap<(Option<Arc<str>>, Option<Arc<str>>), Counter>;
 /// The book of one file.
 #[derive(Debug, Default)]
 pub struct Book {
-    calls: Vec<Call>,
-    places: BTreeMap<Arc<str>, usize>,
-    names: BTreeSet<Arc<str>>,
+    calls: Calls,
+    /// Calls by their message ids.
+    places: Index,
+    /// By name, its number among those of the calls; 0 where it is not among them yet.
+    names: BTreeMap<Arc<str>, u32>,
     waiting: Vec<Waiting>,
     closings: Vec<Closing>,
     results: u64,
@@ -237,9 +223,9 @@ impl Book {
     /// Says to which session the rows so far belong that named none.
     pub fn belong_to(&mut self, session: Option<&str>) {
         self.session(session);
-        let session = self.maybe(session);
-        for call in self.calls.iter_mut().filter(|call| call.session.is_none()) {
-            call.session.clone_from(&session);
+        if let Some(session) = session {
+            let session = self.number(session);
+            self.calls.belong_to(session);
         }
     }
 
@@ -247,29 +233,19 @@ impl Book {
     pub fn row(&mut self, row: &Row<'_>) {
         self.session(row.session);
         let place = self.place(row);
-        let (session, model, effort) = (self.maybe(row.session), self.maybe(row.model), self.maybe(row.effort));
-        let call = &mut self.calls[place];
-        call.session = session.or(call.session.take());
-        call.model = model.or(call.model.take());
-        call.effort = effort.or(call.effort.take());
-        call.end = call.end.max(row.end);
-        call.last |= row.last;
+        let names = [row.session, row.model, row.effort].map(|name| name.map(|name| self.number(name)));
+        let call = self.calls.call_mut(place);
+        call.take(names, row.end, row.last);
         call.side |= row.side;
         let usage = &row.usage;
-        let parts = [
-            (&mut call.output, usage.output),
-            (&mut call.input, usage.input),
-            (&mut call.cache_read, usage.cache_read),
-            (&mut call.cache_write, usage.cache_write),
-            (&mut call.reasoning, usage.reasoning),
-        ];
-        for (part, stated) in parts {
+        let parts = [usage.output, usage.input, usage.cache_read, usage.cache_write, usage.reasoning];
+        for (which, stated) in parts.into_iter().enumerate() {
             let stated = stated.within(MAX_PER_CALL);
             self.health.bad_numbers += u64::from(stated == Count::Bad);
-            *part = (*part).max(stated.get());
+            call.count(which, stated.get());
         }
         self.health.bad_numbers += u64::from(usage.cost == Price::Bad);
-        call.cost = call.cost.max(usage.cost.get());
+        call.paid(usage.cost.get());
         if let Some(touched) = self.touched.as_mut().filter(|touched| touched.last() != Some(&place)) {
             touched.push(place);
         }
@@ -285,53 +261,46 @@ impl Book {
         let Some(touched) = &mut self.touched else { return };
         touched.sort_unstable();
         touched.dedup();
-        let fallback = self.last_time.unwrap_or(Timestamp::EPOCH);
+        self.calls.told(format, self.last_time.unwrap_or(Timestamp::EPOCH));
         out.extend(touched.drain(..).map(|place| {
-            let call = &self.calls[place];
-            let turn = LogTurn { key: call.key.clone(), record: call.record(format, fallback) };
-            Touched { turn, begun: call.output.map(Tokens::new), side: call.side }
+            let call = self.calls.call(place);
+            Touched { turn: self.calls.turn(place), begun: call.output().map(Tokens::new), side: call.side }
         }));
     }
 
     /// Where the row's call stands; a new one is opened where it is new.
     fn place(&mut self, row: &Row<'_>) -> usize {
+        let id_of = |place: u32| self.calls.id(place as usize);
         let known = match row.key {
-            Key::Message(id) => self.places.get(id).copied(),
+            Key::Message(id) => self.places.find(id, id_of),
             Key::Totals(_) | Key::Own => None,
         };
         if let Some(place) = known {
             self.health.repeats += 1;
-            return place;
+            return place as usize;
         }
-        let place = self.calls.len();
-        let key = self.key(row.key, row.end, place);
-        if let TurnKey::Message(id) = &key {
-            self.places.insert(Arc::clone(id), place);
+        let key = match &row.key {
+            Key::Message(id) => KeyRef::Message(id),
+            Key::Totals(totals) => KeyRef::Totals(totals),
+            Key::Own => KeyRef::Place { at: self.moment(row.end), nth: 0 },
+        };
+        let place = self.calls.open(key, row.start);
+        if let (Key::Message(id), Ok(at)) = (row.key, u32::try_from(place)) {
+            self.places.insert(id, at, |place| self.calls.id(place as usize));
         }
-        self.calls.push(Call {
-            key,
-            session: None,
-            model: None,
-            effort: None,
-            start: row.start,
-            end: None,
-            last: false,
-            side: false,
-            output: None,
-            input: None,
-            cache_read: None,
-            cache_write: None,
-            reasoning: None,
-            cost: None,
-        });
         place
+    }
+
+    /// The time by which something is told that has no key.
+    fn moment(&self, at: Option<Timestamp>) -> Timestamp {
+        at.or(self.last_time).unwrap_or(Timestamp::EPOCH)
     }
 
     fn key(&self, key: Key<'_>, at: Option<Timestamp>, nth: usize) -> TurnKey {
         match key {
             Key::Message(id) => TurnKey::Message(id.into()),
             Key::Totals(totals) => TurnKey::Totals(totals),
-            Key::Own => TurnKey::Place { at: at.or(self.last_time).unwrap_or(Timestamp::EPOCH), nth },
+            Key::Own => TurnKey::Place { at: self.moment(at), nth },
         }
     }
 
@@ -402,7 +371,7 @@ impl Book {
     }
 
     fn name(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.names.get(name) {
+        if let Some((known, _)) = self.names.get_key_value(name) {
             return Arc::clone(known);
         }
         // a name goes into tables: what moves a terminal's cursor is no part of it
@@ -411,28 +380,40 @@ impl Book {
         } else {
             name.into()
         };
-        self.names.insert(Arc::clone(&plain));
+        self.names.entry(Arc::clone(&plain)).or_default();
         plain
+    }
+
+    /// The number of a name among those of the calls.
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.names.get(name).copied().filter(|number| *number > 0) {
+            return number;
+        }
+        let name = self.name(name);
+        let number = self.names.entry(Arc::clone(&name)).or_default();
+        if *number == 0 {
+            *number = self.calls.names.add(name);
+        }
+        *number
     }
 
     /// Closes the file, and hands everything over.
     #[must_use]
     pub fn close(mut self, format: Format) -> Log {
         let fallback = self.last_time.unwrap_or(Timestamp::EPOCH);
-        let mut turns: Vec<LogTurn> = Vec::with_capacity(self.calls.len());
-        for call in &self.calls {
-            self.health.bad_times += u64::from(call.end.is_none());
-            turns.push(LogTurn { key: call.key.clone(), record: call.record(format, fallback) });
-        }
-        let (sums, stated) = self.sums(&turns, fallback);
-        let unknown = turns.iter().filter(|turn| turn.record.grade == Grade::Unknown).count();
+        self.calls.told(format, fallback);
+        let all = 0..self.calls.len();
+        let untimed = all.clone().filter(|&at| self.calls.call(at).end().is_none()).count();
+        self.health.bad_times += u64::try_from(untimed).unwrap_or(u64::MAX);
+        let (sums, stated) = self.sums(fallback);
+        let unknown = all.filter(|&at| self.calls.facts(at).grade == Grade::Unknown).count();
         self.health.placeholders += u64::try_from(unknown).unwrap_or(u64::MAX);
         Log {
             format,
             versions: self.versions,
             lineage: self.lineage,
             forked: self.forked,
-            turns,
+            turns: self.calls.close(),
             sums,
             closings: self.closings,
             results: self.results,
@@ -442,23 +423,23 @@ impl Book {
     }
 
     /// What is stated in sum, with the calls that each statement counts, and how much of it these tell.
-    fn sums(&mut self, turns: &[LogTurn], fallback: Timestamp) -> (Vec<Sum>, Option<Coverage>) {
+    fn sums(&mut self, fallback: Timestamp) -> (Vec<Sum>, Option<Coverage>) {
         let (mut sums, mut coverage) = (Vec::with_capacity(self.waiting.len()), None);
         for waiting in core::mem::take(&mut self.waiting) {
             let mine = |at: &usize| {
-                let call = &self.calls[*at];
-                let apart = call.session.is_some() && waiting.session.is_some() && call.session != waiting.session;
-                let model = waiting.model.as_deref().zip(call.model.as_deref());
-                let outside = apart || waiting.main_only && call.side;
+                let session = self.calls.session(*at).zip(waiting.session.as_ref());
+                let apart = session.is_some_and(|(one, other)| one != other);
+                let model = waiting.model.as_deref().zip(self.calls.model(*at).map(AsRef::as_ref));
+                let outside = apart || waiting.main_only && self.calls.call(*at).side;
                 !outside && (waiting.model.is_none() || model.is_some_and(|(one, other)| same_model(one, other)))
             };
             let places: Vec<usize> = (waiting.from..waiting.until).filter(mine).collect();
-            let known = places.iter().map(|&at| &turns[at].record).filter(|record| record.grade == Grade::Known);
-            let counted = known.fold(Tokens::ZERO, |sum, record| sum.plus(record.output));
+            let known = places.iter().map(|&at| self.calls.facts(at)).filter(|facts| facts.grade == Grade::Known);
+            let counted = known.fold(Tokens::ZERO, |sum, facts| sum.plus(facts.output));
             let stated = Tokens::new(waiting.output);
             self.health.surplus += counted.minus(stated).count();
             coverage = Some(coverage.unwrap_or(Coverage::default()).plus(Coverage { counted, stated }));
-            let begun = |at: usize| (at, Tokens::new(self.calls[at].output.unwrap_or(0)));
+            let begun = |at: usize| (at, Tokens::new(self.calls.call(at).output().unwrap_or(0)));
             sums.push(Sum {
                 key: waiting.key,
                 calls: places.into_iter().map(begun).collect(),
@@ -482,29 +463,6 @@ pub(super) fn same_model(one: &str, other: &str) -> bool {
         }
     }
     plain(one) == plain(other)
-}
-
-impl Call {
-    fn record(&self, format: Format, fallback: Timestamp) -> TurnRecord {
-        let known = self.output.filter(|_| self.last);
-        let end = self.end.unwrap_or(fallback);
-        let mut record = TurnRecord::new(1, end, Tokens::new(known.unwrap_or(0)), format.name());
-        record.grade = if known.is_some() { Grade::Known } else { Grade::Unknown };
-        record.id = match &self.key {
-            TurnKey::Message(id) => Some(Arc::clone(id)),
-            TurnKey::Totals(_) | TurnKey::Place { .. } => None,
-        };
-        record.session.clone_from(&self.session);
-        record.start = self.start.filter(|&start| self.end.is_some() && start <= end);
-        record.model.clone_from(&self.model);
-        record.effort_confirmed.clone_from(&self.effort);
-        record.input = self.input.map(Tokens::new);
-        record.cache_read = self.cache_read.map(Tokens::new);
-        record.cache_write = self.cache_write.map(Tokens::new);
-        record.reasoning = self.reasoning.map(Tokens::new);
-        record.cost = self.cost;
-        record
-    }
 }
 
 #[cfg(test)]

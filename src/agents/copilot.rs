@@ -310,7 +310,7 @@ mod tests {
             totals(11, 153),
         ]);
         assert_eq!(outputs(&log), [(120, Grade::Known), (33, Grade::Known)]);
-        let record = &log.turns[0].record;
+        let record = &log.turns.at(0).record;
         assert_eq!(record.end.since(record.start.unwrap()).count(), 2000);
         assert_eq!((record.input, record.cache_read), (Some(Tokens::new(1400)), Some(Tokens::new(900))));
         assert_eq!((record.effort_confirmed.as_deref(), record.session.as_deref()), (Some("low"), Some("s")));
@@ -332,7 +332,7 @@ mod tests {
             event("abort", 9, &json!({"reason": "user_initiated"})),
         ]);
         assert_eq!(outputs(&log), [(39, Grade::Known), (0, Grade::Unknown)], "a zero and nothing beside it");
-        let record = &log.turns[0].record;
+        let record = &log.turns.at(0).record;
         assert_eq!((record.effort_confirmed.as_deref(), record.input), (Some("medium"), None));
         assert_eq!(record.end.since(record.start.unwrap()).count(), 3000);
         assert_eq!((log.health.error_kinds["user_initiated"], log.stated), (1, None));
@@ -368,7 +368,7 @@ mod tests {
         let log = printed(1);
         assert_eq!(outputs(&log), [(0, Grade::Unknown)]);
         assert_eq!(
-            (log.turns[0].record.session.as_deref(), log.closings[0].ok, log.results),
+            (log.turns.at(0).record.session.as_deref(), log.closings[0].ok, log.results),
             (Some("s"), Some(false), 1)
         );
         assert_eq!((printed(0).closings[0].ok, log.health.error_kinds["500"]), (None, 1));

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::join::{Joined, join};
+use super::join::{Joined, join_each};
 use super::log::{Coverage, Log};
 use super::{Format, Health};
 use crate::engine::{Grade, MicroUsd, Tokens, TurnRecord};
@@ -94,12 +94,17 @@ impl Ledger {
     /// Adds logs up.
     #[must_use]
     pub fn of(logs: &[Log], dedup: Dedup) -> Self {
-        let joined = join(logs);
-        let total = Account::of(&joined, &logs.iter().collect::<Vec<_>>());
+        let mut parts = Parts::of(logs);
+        let mut total = Account::default();
+        let joined = join_each(logs, &mut |turn, file| {
+            total.take(&turn);
+            parts.take(&turn, file);
+        });
+        let total = total.closed(joined, logs);
         let doubled = logs.iter().fold(Share::default(), |sum, log| sum.plus(told(log))).minus(total.all);
         let files = match dedup {
-            Dedup::PerFile => logs.iter().map(|log| Account::of(&join(core::slice::from_ref(log)), &[log])).collect(),
-            Dedup::All => contributions(logs, &joined),
+            Dedup::PerFile => logs.iter().map(|log| Account::of(core::slice::from_ref(log))).collect(),
+            Dedup::All => parts.close(),
         };
         Self { files, total, doubled }
     }
@@ -107,14 +112,21 @@ impl Ledger {
 
 /// What the calls of a log tell by themselves.
 fn told(log: &Log) -> Share {
-    log.turns.iter().fold(Share::default(), |sum, turn| sum.plus(Share::of(&turn.record)))
+    (0..log.turns.len())
+        .map(|place| log.turns.facts(place))
+        .fold(Share::default(), |sum, facts| sum.plus(Share::told(facts.counts_as_turn, facts.grade, facts.output)))
 }
 
 /// What each file has that no better copy of it has, beside what it states itself.
-fn contributions(logs: &[Log], joined: &Joined) -> Vec<Account> {
-    let mut parts: Vec<Account> = logs
-        .iter()
-        .map(|log| Account {
+struct Parts {
+    accounts: Vec<Account>,
+    sessions: Vec<BTreeSet<u64>>,
+    costs: Vec<Option<MicroUsd>>,
+}
+
+impl Parts {
+    fn of(logs: &[Log]) -> Self {
+        let account = |log: &Log| Account {
             formats: BTreeSet::from([log.format]),
             versions: log.versions.clone(),
             stated: log.stated,
@@ -122,36 +134,51 @@ fn contributions(logs: &[Log], joined: &Joined) -> Vec<Account> {
             cost: log.closings.iter().filter_map(|closing| closing.cost).reduce(MicroUsd::plus),
             health: log.health.clone(),
             ..Account::default()
+        };
+        Self {
+            accounts: logs.iter().map(account).collect(),
+            sessions: vec![BTreeSet::new(); logs.len()],
+            costs: vec![None; logs.len()],
+        }
+    }
+
+    fn take(&mut self, turn: &TurnRecord, file: usize) {
+        self.accounts[file].take(turn);
+        self.sessions[file].insert(turn.round);
+        let cost = &mut self.costs[file];
+        *cost = turn.cost.map(|more| more.plus(cost.unwrap_or_default())).or(*cost);
+    }
+
+    fn close(self) -> Vec<Account> {
+        let all = self.accounts.into_iter().zip(self.sessions).zip(self.costs);
+        all.map(|((account, sessions), cost)| Account {
+            sessions: u64::try_from(sessions.len()).unwrap_or(u64::MAX),
+            cost: account.cost.or(cost),
+            ..account
         })
-        .collect();
-    let mut sessions: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); logs.len()];
-    let mut costs: Vec<Option<MicroUsd>> = vec![None; logs.len()];
-    for (turn, &file) in joined.turns.iter().zip(&joined.files) {
-        parts[file].take(turn);
-        sessions[file].insert(turn.round);
-        costs[file] = turn.cost.map(|cost| cost.plus(costs[file].unwrap_or_default())).or(costs[file]);
+        .collect()
     }
-    for ((part, sessions), cost) in parts.iter_mut().zip(sessions).zip(costs) {
-        part.sessions = u64::try_from(sessions.len()).unwrap_or(u64::MAX);
-        part.cost = part.cost.or(cost);
-    }
-    parts
 }
 
 impl Account {
-    fn of(joined: &Joined, logs: &[&Log]) -> Self {
-        let mut account = Self {
+    fn of(logs: &[Log]) -> Self {
+        let mut account = Self::default();
+        let joined = join_each(logs, &mut |turn, _| account.take(&turn));
+        account.closed(joined, logs)
+    }
+
+    /// With what is told of all turns together.
+    fn closed(self, joined: Joined, logs: &[Log]) -> Self {
+        Self {
             formats: logs.iter().map(|log| log.format).collect(),
             versions: logs.iter().flat_map(|log| log.versions.iter().cloned()).collect(),
             sessions: joined.sessions,
             stated: joined.stated,
             results: joined.results,
             cost: joined.cost,
-            health: joined.health.clone(),
-            ..Self::default()
-        };
-        joined.turns.iter().for_each(|turn| account.take(turn));
-        account
+            health: joined.health,
+            ..self
+        }
     }
 
     fn take(&mut self, turn: &TurnRecord) {
@@ -185,12 +212,16 @@ impl Account {
 
 impl Share {
     fn of(turn: &TurnRecord) -> Self {
-        let known = turn.grade == Grade::Known && turn.counts_as_turn;
+        Self::told(turn.counts_as_turn, turn.grade, turn.output)
+    }
+
+    fn told(turn: bool, grade: Grade, output: Tokens) -> Self {
+        let known = grade == Grade::Known && turn;
         Self {
-            turns: u64::from(turn.counts_as_turn),
+            turns: u64::from(turn),
             known_turns: u64::from(known),
-            output: if known { turn.output } else { Tokens::ZERO },
-            estimated: if known { Tokens::ZERO } else { turn.output },
+            output: if known { output } else { Tokens::ZERO },
+            estimated: if known { Tokens::ZERO } else { output },
         }
     }
 
@@ -228,7 +259,7 @@ mod tests {
     }
 
     fn log(turns: Vec<LogTurn>) -> Log {
-        Log { turns, ..Log::new(Format::ClaudeSession) }
+        Log { turns: turns.into(), ..Log::new(Format::ClaudeSession) }
     }
 
     #[test]

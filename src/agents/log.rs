@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::turns::Turns;
 use super::{Format, Health};
 use crate::engine::{MicroUsd, Timestamp, Tokens, TurnRecord};
 
@@ -78,7 +79,7 @@ pub struct Log {
     /// It says that it continues another session's history, which it may have copied with new times.
     pub forked: bool,
     /// Its records, in the order of the file.
-    pub turns: Vec<LogTurn>,
+    pub turns: Turns,
     /// What it states in sum.
     pub sums: Vec<Sum>,
     /// What the program said at the ends of its runs.
@@ -125,7 +126,7 @@ impl Log {
             versions: BTreeSet::new(),
             lineage: BTreeSet::new(),
             forked: false,
-            turns: Vec::new(),
+            turns: Turns::default(),
             sums: Vec::new(),
             closings: Vec::new(),
             results: 0,
@@ -135,7 +136,7 @@ impl Log {
     }
 
     /// The calls to a model.
-    pub fn calls(&self) -> impl Iterator<Item = &LogTurn> {
+    pub fn calls(&self) -> impl Iterator<Item = LogTurn> + '_ {
         self.turns.iter().filter(|turn| turn.record.counts_as_turn)
     }
 }

@@ -12,6 +12,7 @@
 //! | [`loose`], [`time`] | JSON and moments, taken where they are plausible |
 //! | [`claude`], [`codex`], [`pi`], [`opencode`], [`copilot`], [`gemini`], [`own`] | what each program's lines say |
 //! | [`book`], [`counter`] | each call of a file once, its grade, what is stated in sum: one place for all formats |
+//! | [`turns`] | what is held of a call until files are put together |
 //! | [`mod@join`] | several logs, each call once, and sums laid onto the calls they count |
 //! | [`ledger`] | what they add up to |
 //! | [`adapter`] | how each program is asked for a round: argv, environment, efforts, files to follow |
@@ -34,6 +35,7 @@ pub mod detect;
 pub mod document;
 pub mod gemini;
 pub mod health;
+mod index;
 pub mod join;
 pub mod ledger;
 pub mod lines;
@@ -45,9 +47,11 @@ pub mod own;
 pub mod pi;
 pub mod reader;
 pub mod time;
+pub mod turns;
 
 pub use detect::{Format, OtherLog, Seen};
 pub use health::Health;
 pub use join::{Joined, join};
 pub use log::{Closing, Coverage, Log, LogTurn, TurnKey};
 pub use reader::{LogReader, NotRead};
+pub use turns::Turns;

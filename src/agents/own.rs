@@ -79,6 +79,7 @@ object! {
 #[derive(Debug)]
 pub struct Reader {
     log: Log,
+    turns: Vec<LogTurn>,
     /// The hash of the header.
     name: String,
     newer: bool,
@@ -95,6 +96,7 @@ impl Default for Reader {
     fn default() -> Self {
         Self {
             log: Log::new(Format::Flyball),
+            turns: Vec::new(),
             name: String::new(),
             newer: false,
             efforts: BTreeMap::new(),
@@ -215,13 +217,13 @@ impl Reader {
     fn add(&mut self, record: TurnRecord, round: u64) {
         if let Some(&place) = record.id.as_ref().and_then(|id| self.places.get(id)) {
             self.log.health.repeats += 1;
-            let held = &mut self.log.turns[place].record;
+            let held = &mut self.turns[place].record;
             if record.output >= held.output {
                 *held = record;
             }
             return;
         }
-        let nth = self.log.turns.len();
+        let nth = self.turns.len();
         let key = match &record.id {
             Some(id) => {
                 self.places.insert(Arc::clone(id), nth);
@@ -230,7 +232,7 @@ impl Reader {
             None => TurnKey::Place { at: record.end, nth },
         };
         self.rounds.push(round);
-        self.log.turns.push(LogTurn { key, record });
+        self.turns.push(LogTurn { key, record });
     }
 
     fn settled(&mut self, line: &Line<'_>, round: u64) {
@@ -240,7 +242,7 @@ impl Reader {
             return;
         }
         let mut places: Vec<usize> = (0..self.rounds.len()).filter(|&place| self.rounds[place] == round).collect();
-        let known = places.iter().map(|&place| &self.log.turns[place].record).filter(|own| own.grade == Grade::Known);
+        let known = places.iter().map(|&place| &self.turns[place].record).filter(|own| own.grade == Grade::Known);
         let counted = known.fold(Tokens::ZERO, |sum, own| sum.plus(own.output));
         let coverage = Coverage { counted, stated: total };
         self.log.stated = Some(self.log.stated.unwrap_or_default().plus(coverage));
@@ -252,18 +254,18 @@ impl Reader {
                 continue;
             }
             places.retain(|&other| other != place);
-            let record = &mut self.log.turns[place].record;
+            let record = &mut self.turns[place].record;
             (record.output, record.grade) = (Tokens::new(output), Grade::Known);
             told = told.plus(record.output);
         }
         let part = |&place: &usize| {
-            let record = &self.log.turns[place].record;
+            let record = &self.turns[place].record;
             Part { output: record.output, grade: record.grade }
         };
         let mut parts: Vec<Part> = places.iter().map(part).collect();
         let settled = settle(&mut parts, total.minus(told));
         for (&place, part) in places.iter().zip(&parts) {
-            let record = &mut self.log.turns[place].record;
+            let record = &mut self.turns[place].record;
             (record.output, record.grade) = (part.output, part.grade);
         }
         self.health().surplus += settled.surplus.count();
@@ -279,9 +281,9 @@ impl Reader {
     /// Closes the trace.
     #[must_use]
     pub fn finish(mut self) -> Log {
-        let unknown = self.log.turns.iter().filter(|turn| turn.record.grade == Grade::Unknown).count();
+        let unknown = self.turns.iter().filter(|turn| turn.record.grade == Grade::Unknown).count();
         self.log.health.placeholders += u64::try_from(unknown).unwrap_or(u64::MAX);
-        self.log
+        Log { turns: self.turns.into(), ..self.log }
     }
 }
 
@@ -337,7 +339,7 @@ mod tests {
             json!({"at_ms": 30, "kind": "stop", "control": "rounds"}),
         ]);
         assert_eq!(outputs(&log), [(5, Grade::Known), (7, Grade::Known), (0, Grade::Unknown)]);
-        let efforts: Vec<_> = log.turns.iter().map(|turn| turn.record.effort_confirmed.as_deref().unwrap()).collect();
+        let efforts: Vec<_> = log.turns.iter().map(|turn| turn.record.effort_confirmed.unwrap().to_string()).collect();
         assert_eq!(efforts, ["high", "low", "low"]);
         assert_eq!((log.lineage.len(), log.results, log.closings[0].ok), (2, 1, Some(false)));
         assert_eq!((log.health.errors, log.health.unknown_types, log.health.placeholders), (1, 1, 1));
@@ -371,7 +373,7 @@ mod tests {
         let total = json!({"at_ms": 40, "kind": "settled", "round": 1, "total_tokens": 60, "turns": [{"id": "m", "output_tokens": 50}]});
         let log = read(&[header(1), named, grown, total, turned(2, 50, 1, "known")]);
         assert_eq!(outputs(&log), [(50, Grade::Known), (10, Grade::Known), (1, Grade::Known)]);
-        assert!(!log.turns[1].record.counts_as_turn);
+        assert!(!log.turns.at(1).record.counts_as_turn);
         assert_eq!(log.health.repeats, 1);
     }
 

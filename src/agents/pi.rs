@@ -349,13 +349,13 @@ mod tests {
         ]);
         assert_eq!((printed.format, filed.format), (Format::PiJson, Format::PiSession));
         assert_eq!(outputs(&printed), [(20, Grade::Known)]);
-        let record = &printed.turns[0].record;
+        let record = &printed.turns.at(0).record;
         assert_eq!((record.start.unwrap().millis(), record.end.millis()), (SENT, SENT + 250));
         assert_eq!((record.effort_confirmed.as_deref(), record.reasoning), (Some("high"), Some(Tokens::new(10))));
         assert_eq!(record.cost.unwrap().count(), 500_000);
         assert_eq!((printed.results, printed.closings[0].ok), (1, Some(true)));
-        assert_eq!(printed.turns[0].key, filed.turns[0].key);
-        assert_eq!(printed.turns[0].record.session, filed.turns[0].record.session);
+        assert_eq!(printed.turns.at(0).key, filed.turns.at(0).key);
+        assert_eq!(printed.turns.at(0).record.session, filed.turns.at(0).record.session);
     }
 
     #[test]
@@ -412,14 +412,17 @@ mod tests {
         };
         let header = json!({"type": "session", "id": "a", "thinkingLevel": "off"});
         let log = read(&[header, old(1), level("low"), level("medium"), level("high"), old(2)]);
-        let efforts: Vec<_> = log.turns.iter().map(|turn| turn.record.effort_confirmed.as_deref().unwrap()).collect();
+        let efforts: Vec<_> = log.turns.iter().map(|turn| turn.record.effort_confirmed.unwrap().to_string()).collect();
         assert_eq!(efforts, ["off", "high"]);
-        assert_eq!(log.turns[0].record.end.millis(), 1_796_053_460_000);
+        assert_eq!(log.turns.at(0).record.end.millis(), 1_796_053_460_000);
         let branch =
             json!({"type": "session", "id": "b", "branchedFrom": "/u/sessions/2025-11-20T23-33-50-805Z_a.jsonl"});
         let copy = read(&[branch, old(1), old(5)]);
         assert!(copy.forked && copy.lineage.contains("a") && copy.lineage.contains("b"));
-        assert_eq!((copy.turns[0].key == log.turns[0].key, copy.turns[1].key == log.turns[1].key), (true, false));
+        assert_eq!(
+            (copy.turns.at(0).key == log.turns.at(0).key, copy.turns.at(1).key == log.turns.at(1).key),
+            (true, false)
+        );
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub enum NotRead {
     Other(OtherLog),
     /// No line is blank or bad alone: there were none.
     Empty,
+    /// It is compressed.
+    Zipped,
+    /// One JSON array, and not one object a line.
+    Array,
     /// Lines there were, and none that tells a format.
     Unknown {
         /// How many lines.
@@ -40,6 +44,12 @@ impl fmt::Display for NotRead {
         match self {
             Self::Other(other) => write!(f, "a log of another kind, not read yet: this is {}", other.what()),
             Self::Empty => f.write_str("the log is empty"),
+            Self::Zipped => {
+                f.write_str("it is compressed: unpack it first, or pipe it in (gunzip -c FILE | flyball ledger -)")
+            }
+            Self::Array => {
+                f.write_str("one JSON array, and a log has an object a line: jq -c '.[]' FILE makes one of it")
+            }
             Self::Unknown { lines, objects: 0 } => write!(f, "no log: none of its {lines} lines is a JSON object"),
             Self::Unknown { lines, objects } => {
                 write!(
@@ -136,6 +146,10 @@ struct State {
     /// Calls are to be seen while it reads.
     watched: bool,
     other: Option<OtherLog>,
+    /// How the first bytes stand to those of a compressed file.
+    zip: Zip,
+    /// The first line opens an array.
+    array: bool,
     /// A line was seen.
     begun: bool,
     /// The lines are those of one document.
@@ -146,6 +160,34 @@ struct State {
     text: String,
     objects: u64,
     health: Health,
+}
+
+/// Whether a file is compressed by gzip or zstd, as its first bytes tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Zip {
+    /// No byte was seen.
+    #[default]
+    Unseen,
+    /// One byte was seen: that of gzip, or that of zstd.
+    May(u8),
+    Is,
+    Not,
+}
+
+impl Zip {
+    fn look(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            *self = match (*self, byte) {
+                (Self::Unseen, 0x1F | 0x28) => Self::May(byte),
+                (Self::May(0x1F), 0x8B) | (Self::May(0x28), 0xB5) => Self::Is,
+                (Self::Is, _) => Self::Is,
+                (Self::Unseen | Self::May(_) | Self::Not, _) => Self::Not,
+            };
+            if matches!(self, Self::Is | Self::Not) {
+                return;
+            }
+        }
+    }
 }
 
 impl LogReader {
@@ -189,7 +231,10 @@ impl LogReader {
     /// Takes a piece of the file.
     pub fn push(&mut self, bytes: &[u8]) {
         let Self { lines, state } = self;
-        lines.push(bytes, &mut |line| state.line(line, true));
+        state.zip.look(bytes);
+        if state.zip != Zip::Is {
+            lines.push(bytes, &mut |line| state.line(line, true));
+        }
     }
 
     /// Closes the file.
@@ -209,7 +254,9 @@ impl LogReader {
             return Ok(log);
         }
         Err(match state.other {
+            _ if state.zip == Zip::Is => NotRead::Zipped,
             Some(other) => NotRead::Other(other),
+            None if state.array => NotRead::Array,
             None if counts.lines == 0 => NotRead::Empty,
             None => NotRead::Unknown { lines: counts.lines, objects: state.objects },
         })
@@ -250,6 +297,7 @@ impl State {
     fn first(&mut self, text: &str, whole: bool) {
         let first = !core::mem::replace(&mut self.begun, true);
         let long = text.len() >= HELD_BYTES;
+        self.array |= first && text.trim_start().starts_with('[');
         let open = first && (long || serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()));
         if open && text.trim_start().starts_with('{') {
             return self.part(Pieces::with_limit(MAX_LINE), text, whole);
@@ -386,7 +434,7 @@ mod tests {
         bytes.splice(0..0, *b"\xEF\xBB\xBF");
         let log = read(&[&bytes]).unwrap();
         assert_eq!(log.turns.len(), 1);
-        assert_eq!(log.turns[0].record.output.count(), 42);
+        assert_eq!(log.turns.at(0).record.output.count(), 42);
         let health = &log.health;
         assert_eq!((health.lines, health.unreadable, health.half_last, health.unknown_types), (8, 3, 1, 1));
         assert_eq!(health.lost_lines(), 4);
@@ -409,6 +457,12 @@ mod tests {
         assert_eq!(say(qwen), NotRead::Other(OtherLog::Qwen));
         assert!(say("{\"v\":1,\"agent\":\"a\",\"cli_version\":\"1\",\"type\":\"x\"}").to_string().contains("Entire"));
         assert_eq!(say("{\"type\":\"assis"), NotRead::Unknown { lines: 1, objects: 0 });
+        let row = SMALL.lines().nth(5).unwrap();
+        assert_eq!(say(&format!("[{row},\n{row}]\n")), NotRead::Array);
+        assert_eq!(say(" [\n{}\n]\n"), NotRead::Array);
+        assert_eq!(read(&[b"\x1f", b"\x8b\x08\0\n{}\n"]).unwrap_err(), NotRead::Zipped);
+        assert_eq!(read(&[b"\x28\xb5\x2f\xfd\0"]).unwrap_err(), NotRead::Zipped);
+        assert_eq!(read(&[b"\x1fnone"]).unwrap_err(), NotRead::Unknown { lines: 1, objects: 0 });
     }
 
     #[test]
@@ -416,8 +470,11 @@ mod tests {
         let export = "{\n\"info\": {\"id\": \"ses_1\", \"version\": \"1.18.0\"},\n\"messages\": [\n{\"info\": {\"role\": \"assistant\",\n";
         let tokens = "\"id\": \"msg_1\", \"tokens\": {\"input\": 5, \"output\": 7}}, \"parts\": []}\n";
         let log = read(&[export.as_bytes(), tokens.as_bytes(), b"]}\n"]).unwrap();
-        assert_eq!((log.format, log.turns.len(), log.turns[0].record.output.count()), (Format::OpencodeExport, 1, 7));
-        assert_eq!((log.turns[0].record.session.as_deref(), log.health.lost_lines()), (Some("ses_1"), 0));
+        assert_eq!(
+            (log.format, log.turns.len(), log.turns.at(0).record.output.count()),
+            (Format::OpencodeExport, 1, 7)
+        );
+        assert_eq!((log.turns.at(0).record.session.as_deref(), log.health.lost_lines()), (Some("ses_1"), 0));
         let cut = read(&[export.as_bytes(), tokens.as_bytes()]).unwrap();
         assert_eq!((cut.turns.len(), cut.health.half_last), (1, 1));
         let noise = read(&[export.as_bytes(), tokens.as_bytes(), b"]}\nmore\n"]).unwrap();
@@ -445,7 +502,7 @@ mod tests {
              {{\"info\":{{\"role\":\"assistant\",\"id\":\"msg_1\",\"tokens\":{{\"input\":1,\"output\":3}}}},\"parts\":[]}}]}}"
         );
         let log = read(&[text.as_bytes()]).unwrap();
-        assert_eq!((log.turns.len(), log.turns[0].record.session.as_deref()), (1, Some("ses_1")));
+        assert_eq!((log.turns.len(), log.turns.at(0).record.session.as_deref()), (1, Some("ses_1")));
     }
 
     #[test]

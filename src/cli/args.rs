@@ -112,8 +112,8 @@ pub struct Sweep {
     /// What all luck comes from; the same seed gives the same result [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Threads; their number changes no digit [default: one for each core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, env = "FLYBALL_THREADS")]
+    /// Threads; their number changes no digit [env: FLYBALL_THREADS] [default: one for each core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub threads: Option<u64>,
     /// What governs the cells: running totals, or the loop itself, event by event (slow, and the same result)
     #[arg(long, value_enum, default_value = "tables")]

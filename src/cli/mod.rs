@@ -34,7 +34,7 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
-    let outcome = match cli.command {
+    let outcome = cmd::common::set_threads().and_then(|()| match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),
         Command::Gate(args) => cmd::gate::run(&args),
@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::FakeAgent(args) => cmd::fake_agent::run(&args),
         Command::Study(args) => cmd::study::run(&args),
-    };
+    });
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {

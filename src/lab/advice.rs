@@ -13,14 +13,16 @@ use crate::engine::Target;
 pub enum Place {
     /// A rung's mean is within the band of evaluation.
     OnRung,
-    /// Past the mean of the ladder's end.
+    /// Past the means of all rungs.
     OffLadder {
-        /// The rung that the governor will be pinned at, by its word.
-        pinned: String,
+        /// The rung whose mean is the nearest, by its word.
+        nearest: String,
         /// That rung's mean.
         mean: f64,
         /// Whether the target lies above.
         above: bool,
+        /// The end of the ladder that the governor will be pinned at, by its word. Another rung where means do not follow the ladder.
+        pinned: String,
     },
     /// Between two rungs, in the band of neither.
     Between {
@@ -50,10 +52,17 @@ pub fn place(scenario: &Scenario, juice: Target) -> Place {
             let slack = off(below.1).min(off(above.1));
             Place::Between { below: below.clone(), above: above.clone(), slack }
         }
-        (Some((word, mean)), None) => Place::OffLadder { pinned: word.clone(), mean: *mean, above: true },
-        (None, Some((word, mean))) => Place::OffLadder { pinned: word.clone(), mean: *mean, above: false },
+        (Some((word, mean)), None) => off_ladder(scenario, word, *mean, true),
+        (None, Some((word, mean))) => off_ladder(scenario, word, *mean, false),
         (None, None) => Place::OnRung,
     }
+}
+
+fn off_ladder(scenario: &Scenario, nearest: &str, mean: f64, above: bool) -> Place {
+    let efforts = scenario.ladder.efforts();
+    let end = if above { efforts.first() } else { efforts.last() };
+    let pinned = end.map_or_else(|| nearest.to_owned(), |end| end.word().to_owned());
+    Place::OffLadder { nearest: nearest.to_owned(), mean, above, pinned }
 }
 
 /// A sentence about it; none where a rung stands there.
@@ -62,11 +71,12 @@ pub fn advice(scenario: &Scenario, juice: Target) -> Option<String> {
     let target = tokens(juice);
     match place(scenario, juice) {
         Place::OnRung => None,
-        Place::OffLadder { pinned, mean, above } => {
+        Place::OffLadder { nearest, mean, above, pinned } => {
             let (side, end) = if above { ("above", "most") } else { ("below", "least") };
+            let there = if pinned == nearest { "there".to_owned() } else { format!("at {pinned}, the ladder's end") };
             Some(format!(
-                "juice {target} lies {side} the ladder: {pinned} makes {mean:.0} tokens per turn, the {end} of all rungs, and \
-                 the governor will be pinned there; the nearest target that can be held is {mean:.0}"
+                "juice {target} lies {side} the ladder: {nearest} makes {mean:.0} tokens per turn, the {end} of all rungs, and \
+                 the governor will be pinned {there}; the nearest target that can be held is {mean:.0}"
             ))
         }
         Place::Between { below, above, slack } => Some(format!(
@@ -126,6 +136,22 @@ mod tests {
         let above = said(9000).unwrap();
         assert!(above.contains("above the ladder") && above.contains("rung-5"), "{above}");
         assert!(said(100).unwrap().contains("below the ladder: rung-0 makes 500"));
+    }
+
+    #[test]
+    fn where_the_ladders_end_is_not_the_largest_rung_it_is_pinned_at_the_end() {
+        let text = include_str!("../../scenarios/s13-uneven-inverted.toml");
+        let scenario = Scenario::load(text, "s13-uneven-inverted.toml").unwrap();
+        let means = scenario.derived().means;
+        let most = means.iter().copied().fold(0.0, f64::max);
+        let first = scenario.ladder.efforts()[0].word();
+        let said = advice(&scenario, Target::from_tokens(90_000)).unwrap();
+        let at_the_end = said.contains(&format!("pinned at {first}, the ladder's end"));
+        assert_eq!(at_the_end, means[0] < most, "{said} {means:?}");
+        let softer = text.replacen("mean = 4200", "mean = 420", 1);
+        let turned = Scenario::load(&softer, "s13-uneven-inverted.toml").unwrap();
+        let said = advice(&turned, Target::from_tokens(90_000)).unwrap();
+        assert!(said.contains(&format!("pinned at {first}, the ladder's end")), "{said}");
     }
 
     #[test]

@@ -19,7 +19,7 @@
 //! It runs nothing. Units: tokens, seconds, shares of a mean.
 
 use super::fit::calls::SESSION_FLOOR;
-use super::fit::ladder::{CHAIN, WORTH};
+use super::fit::ladder::{CHAIN, WORTH, is_backwards};
 use super::fit::{CALLS_FLOOR, TAU_ELSEWHERE, TURNS_CV_ELSEWHERE};
 use super::fixed::ufloat;
 use super::scenario::{Evidence, Scenario, ScenarioError};
@@ -112,6 +112,18 @@ pub enum PilotError {
         /// The effort.
         effort: String,
     },
+    /// One effort alone.
+    #[error("a pilot measures how efforts differ, and there is one: {effort}")]
+    OneRung {
+        /// The effort.
+        effort: String,
+    },
+    /// A ladder that stands softest first.
+    #[error("a ladder stands hardest first: {}", efforts.iter().rev().map(String::as_str).collect::<Vec<_>>().join(", "))]
+    Backwards {
+        /// The efforts asked for.
+        efforts: Vec<String>,
+    },
     /// An effort that the prior does not know.
     #[error("no prior knows {effort:?}; it knows {}", CHAIN.join(", "))]
     Unknown {
@@ -132,6 +144,9 @@ pub fn plan(scenario: &Scenario, precision: f64, seed: u64) -> Result<Pilot, Pil
         return Err(PilotError::Precision(precision));
     }
     let efforts = scenario.ladder.efforts();
+    if let [only] = efforts {
+        return Err(PilotError::OneRung { effort: only.word().to_owned() });
+    }
     let mut rungs = Vec::new();
     for (rung, effort) in efforts.iter().enumerate() {
         rungs.push(rung_plan(scenario, rung, effort.word(), precision)?);
@@ -220,11 +235,12 @@ impl Sizes {
         });
         let plain = size.mean();
         let (mean, variance) = (plain * once, (size.variance() + plain * plain) * twice - plain * plain * once * once);
-        let (mut lean, mut lag, mut correlation) = (1.0, 1.0, spec.turn.rho);
-        while lag < turns && correlation.abs() > 1e-6 && variance > 0.0 {
-            lean += 2.0 * (1.0 - lag / turns) * size.covariance(correlation) * once * once / variance;
+        let (mut lean, mut lag, mut correlation, mut kinds) = (1.0, 1.0, spec.turn.rho, spec.turn.kind_rho);
+        while lag < turns && correlation.abs().max(kinds.abs()) > 1e-6 && variance > 0.0 {
+            lean += 2.0 * (1.0 - lag / turns) * size.covariance(correlation, kinds) * once * once / variance;
             lag += 1.0;
             correlation *= spec.turn.rho;
+            kinds *= spec.turn.kind_rho;
         }
         Self { mean, cv: variance.max(0.0).sqrt() / mean, lean: lean.max(0.0) }
     }
@@ -261,6 +277,9 @@ pub fn prior(efforts: &[String]) -> Result<Scenario, PilotError> {
     let unknown = |effort: &str| PilotError::Unknown { effort: effort.to_owned() };
     if !CHAIN.contains(&first) {
         return Err(unknown(first));
+    }
+    if is_backwards(efforts) {
+        return Err(PilotError::Backwards { efforts: efforts.to_vec() });
     }
     // writing to a string does not fail
     let _ = write!(

@@ -108,6 +108,8 @@ impl RungModel {
 pub struct TurnModel {
     /// Correlation of the normal behind ln size from one turn of a round to the next.
     pub rho: f64,
+    /// The same of the normal behind a turn's kind, the component of a mixture that it comes from.
+    pub kind_rho: f64,
     /// Turns that are far larger than the rest.
     pub outliers: Option<Outliers>,
 }
@@ -325,6 +327,8 @@ pub enum ModelError {
         /// The place.
         index: usize,
     },
+    /// Kinds are to be correlated, and no rung has two.
+    OneKind,
     /// Turns are to be correlated, and this rung's come from a gamma.
     CorrelatedGamma {
         /// The rung, counted from the hardest.
@@ -339,6 +343,7 @@ impl fmt::Display for ModelError {
             Self::Outside { what, got, need } => write!(f, "{what} is {got}, and must be {need}"),
             Self::Crossed { what, first, second } => write!(f, "{what} runs from {first} to {second}"),
             Self::Steps { index } => write!(f, "drift.steps[{index}] is not later than the step before it"),
+            Self::OneKind => f.write_str("turn.kind_rho needs a rung whose turns are of two kinds, a mixture"),
             Self::CorrelatedGamma { rung } => {
                 write!(f, "turn.rho needs a normal behind each size, and rung {rung} is a gamma")
             }
@@ -365,6 +370,10 @@ fn check(spec: &AgentSpec) -> Result<(), ModelError> {
         }
     }
     correlation("turn.rho", spec.turn.rho)?;
+    correlation("turn.kind_rho", spec.turn.kind_rho)?;
+    if spec.turn.kind_rho != 0.0 && spec.rungs.iter().all(|rung| !rung.size.is_mixture()) {
+        return Err(ModelError::OneKind);
+    }
     if let Some(outliers) = spec.turn.outliers {
         share("outliers.share", outliers.share)?;
         factor("outliers.factor", outliers.factor)?;
@@ -488,6 +497,7 @@ mod tests {
             ("seconds_factor", Box::new(|spec| spec.rungs[1].seconds_factor = f64::NAN)),
             ("shift", Box::new(|spec| spec.rungs[1].shift = Some((f64::NEG_INFINITY, 0.0)))),
             ("turn.rho", Box::new(|spec| spec.turn.rho = 1.0)),
+            ("turn.kind_rho", Box::new(|spec| spec.turn.kind_rho = f64::NAN)),
             ("outliers.share", Box::new(|spec| spec.turn.outliers = Some(Outliers { share: 1.1, factor: 2.0 }))),
             ("outliers.factor", Box::new(|spec| spec.turn.outliers = Some(Outliers { share: 0.1, factor: -2.0 }))),
             ("session.tau", Box::new(|spec| spec.session.tau = -0.1)),
@@ -540,6 +550,7 @@ mod tests {
             spec.turn.rho = 0.1;
         };
         assert_eq!(refused(gamma), ModelError::CorrelatedGamma { rung: 3 });
+        assert_eq!(refused(|spec| spec.turn.kind_rho = 0.5), ModelError::OneKind);
     }
 
     #[test]

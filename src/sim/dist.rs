@@ -173,6 +173,12 @@ impl Size {
         matches!(self.0, Kind::Gamma { .. })
     }
 
+    /// Whether its turns are of two kinds.
+    #[must_use]
+    pub const fn is_mixture(&self) -> bool {
+        matches!(self.0, Kind::Mixture { .. })
+    }
+
     /// What the noise alone decides.
     pub(super) fn shape(&self) -> Shape {
         match &self.0 {
@@ -223,8 +229,16 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Values of the turns of `round`, one for each of `normals`; for a mixture also whether each is a wide one.
-    pub(super) fn draw(&self, noise: &Noise, round: u32, normals: &[f64], values: &mut Vec<f64>, wide: &mut Vec<bool>) {
+    /// Values of the turns of `round`, one for each of `normals`; for a mixture also whether each is a wide one. `kinds` are
+    /// the normals behind the turns' kinds where these lean on each other, and nothing where they do not.
+    pub(super) fn draw(
+        &self,
+        noise: &Noise,
+        round: u32,
+        [normals, kinds]: [&[f64]; 2],
+        values: &mut Vec<f64>,
+        wide: &mut Vec<bool>,
+    ) {
         values.clear();
         wide.clear();
         match self {
@@ -237,8 +251,13 @@ impl Shape {
             }
             Self::Mixture { narrow, sigma } => {
                 values.resize(normals.len(), 0.0);
-                noise.fill(Channel::Component, round, values);
-                wide.extend(values.iter().map(|u| u >= narrow));
+                if kinds.is_empty() {
+                    noise.fill(Channel::Component, round, values);
+                    wide.extend(values.iter().map(|u| u >= narrow));
+                } else {
+                    let edge = normal::inverse_cdf(*narrow);
+                    wide.extend(kinds.iter().map(|kind| *kind >= edge));
+                }
                 for ((value, z), wide) in values.iter_mut().zip(normals).zip(wide.iter()) {
                     *value = sigma[usize::from(*wide)] * z;
                 }
@@ -391,7 +410,7 @@ mod tests {
         let (mut normals, mut values, mut wide) = (vec![0.0; DRAWS], Vec::new(), Vec::new());
         noise.fill(Channel::Size, 0, &mut normals);
         normal::invert(&mut normals);
-        size.shape().draw(&noise, 0, &normals, &mut values, &mut wide);
+        size.shape().draw(&noise, 0, [&normals, &[]], &mut values, &mut wide);
         let scales = size.scales(0.0);
         wide.resize(DRAWS, false);
         values.iter().zip(&wide).map(|(value, wide)| value * scales[usize::from(*wide)]).collect()
@@ -533,7 +552,7 @@ mod tests {
             Size::lognormal(MOST_MEAN, MOST_CV).unwrap(),
         ] {
             let (mut values, mut wide) = (Vec::new(), Vec::new());
-            size.shape().draw(&noise, 0, &[-8.3, -1.0, 0.0, 1.0, 8.3], &mut values, &mut wide);
+            size.shape().draw(&noise, 0, [&[-8.3, -1.0, 0.0, 1.0, 8.3], &[]], &mut values, &mut wide);
             assert!(values.iter().all(|value| value.is_finite()), "{values:?}");
             assert!(size.scales(20.0).iter().all(|scale| scale.is_finite()));
         }

@@ -54,6 +54,7 @@ pub struct Luck<'m> {
     spread: Spread,
     drawn: Option<u32>,
     normals: Vec<f64>,
+    kinds: Vec<f64>,
     spans: Vec<f64>,
     waits: Vec<f64>,
     shapes: Vec<ShapeDraw>,
@@ -119,6 +120,7 @@ impl AgentModel {
             },
             drawn: None,
             normals: Vec::new(),
+            kinds: Vec::new(),
             spans: Vec::new(),
             waits: Vec::new(),
             shapes: vec![ShapeDraw::default(); self.shapes().len()],
@@ -245,8 +247,14 @@ impl Luck<'_> {
         self.noise.fill(Channel::Size, round, &mut self.normals);
         normal::invert(&mut self.normals);
         correlate(spec.turn.rho, &mut self.normals);
+        if spec.turn.kind_rho != 0.0 {
+            self.kinds.resize(length, 0.0);
+            self.noise.fill(Channel::Component, round, &mut self.kinds);
+            normal::invert(&mut self.kinds);
+            correlate(spec.turn.kind_rho, &mut self.kinds);
+        }
         for (shape, draw) in self.model.shapes().iter().zip(&mut self.shapes) {
-            shape.draw(&self.noise, round, &self.normals, &mut draw.values, &mut draw.wide);
+            shape.draw(&self.noise, round, [&self.normals, &self.kinds], &mut draw.values, &mut draw.wide);
         }
         self.spans.resize(length, 0.0);
         if let Some(outliers) = spec.turn.outliers {

@@ -111,5 +111,5 @@ fn names_that_would_move_a_cursor_are_made_plain() {
     let mut book = Book::default();
     book.row(&Row { model: Some("evil\u{1b}[31m\nx"), ..row("a", 1, true) });
     let log = book.close(Format::ClaudeStream);
-    assert_eq!(log.turns[0].record.model.as_deref(), Some("evil\u{FFFD}[31m\u{FFFD}x"));
+    assert_eq!(log.turns.at(0).record.model.as_deref(), Some("evil\u{FFFD}[31m\u{FFFD}x"));
 }

@@ -185,7 +185,7 @@ mod tests {
             assistant("m1", T[2], Some("tool_use"), &json!(735)),
             assistant("m1", T[3], None, &json!(3)),
         ]);
-        let [turn] = &log.turns[..] else { panic!("one call, not {:?}", log.turns) };
+        let [turn] = &log.turns.iter().collect::<Vec<_>>()[..] else { panic!("one call, not {:?}", log.turns) };
         assert_eq!((turn.record.output.count(), turn.record.grade), (735, Grade::Known));
         assert_eq!(turn.record.start, parse_time(T[0]));
         assert_eq!(Some(turn.record.end), parse_time(T[3]));
@@ -226,7 +226,7 @@ mod tests {
         side["isSidechain"] = json!(true);
         let log =
             read(&[user(T[0], true), user(T[2], false), side, json!({"type": "brand-new"}), json!({"no": "type"})]);
-        assert_eq!(log.turns[0].record.start, parse_time(T[0]));
+        assert_eq!(log.turns.at(0).record.start, parse_time(T[0]));
         assert_eq!(log.health.unknown_types, 2);
     }
 
@@ -236,7 +236,7 @@ mod tests {
         timeless["message"]["id"] = Value::Null;
         timeless["uuid"] = json!("u");
         let log = read(&[user(T[1], false), timeless]);
-        assert_eq!((Some(log.turns[0].record.end), log.turns[0].record.start), (parse_time(T[1]), None));
+        assert_eq!((Some(log.turns.at(0).record.end), log.turns.at(0).record.start), (parse_time(T[1]), None));
         assert_eq!(log.health.bad_times, 1);
     }
 }

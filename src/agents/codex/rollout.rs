@@ -264,7 +264,7 @@ mod tests {
             item(25, "message", "assistant"),
             counted(30, 150, &json!({"output_tokens": 50})),
         ]);
-        let [first, next] = &log.turns[..] else { panic!("two calls, not {:?}", log.turns) };
+        let [first, next] = &log.turns.iter().collect::<Vec<_>>()[..] else { panic!("two calls, not {:?}", log.turns) };
         assert_eq!((first.record.start.map(second), second(first.record.end)), (Some(2), 6));
         assert_eq!((next.record.start.map(second), second(next.record.end)), (Some(20), 25));
         assert_eq!((first.record.output.count(), next.record.output.count()), (100, 50));
@@ -287,7 +287,7 @@ mod tests {
         ]);
         assert!(log.turns.iter().all(|turn| turn.record.grade == Grade::Unknown && turn.record.output == Tokens::ZERO));
         assert_eq!((log.turns.len(), log.health.placeholders, log.health.bad_numbers), (3, 3, 3));
-        assert_eq!(second(log.turns[0].record.end), 1);
+        assert_eq!(second(log.turns.at(0).record.end), 1);
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
         ]);
         assert!(log.forked);
         assert_eq!(log.lineage.iter().map(AsRef::as_ref).collect::<Vec<_>>(), ["child", "parent"]);
-        assert_eq!(log.turns[0].record.session.as_deref(), Some("child"));
+        assert_eq!(log.turns.at(0).record.session.as_deref(), Some("child"));
         assert_eq!(log.health.unknown_types, 1);
     }
 }

@@ -173,7 +173,7 @@ mod tests {
         let log = read(&lines);
         let seen: Vec<_> = log.turns.iter().map(|turn| (turn.record.output.count(), turn.record.grade)).collect();
         assert_eq!(seen, [(150, Grade::Known), (0, Grade::Unknown)]);
-        let record = &log.turns[0].record;
+        let record = &log.turns.at(0).record;
         assert_eq!((record.input, record.cache_read), (Some(Tokens::new(600)), Some(Tokens::new(900))));
         assert_eq!((record.reasoning, record.session.as_deref()), (Some(Tokens::new(30)), Some("s")));
         assert_eq!(record.end.since(record.start.unwrap()).count(), 3000);

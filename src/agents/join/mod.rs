@@ -8,15 +8,18 @@
 //!
 //! Then what logs state in sum is laid onto the calls that it counts, when the best copy of each is known.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::log::{Coverage, Log, LogTurn, TurnKey};
+use super::log::{Coverage, Log};
+use super::turns::KeyRef;
 use super::{Format, Health};
-use crate::engine::{Grade, MicroUsd, Timestamp, TurnRecord};
+use crate::engine::{MicroUsd, Timestamp, TurnRecord};
 
+mod best;
 mod sums;
+
+use best::Best;
 
 /// All calls of several logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,175 +40,88 @@ pub struct Joined {
     pub health: Health,
 }
 
-type Session = Option<Arc<str>>;
 /// By session, the name of its family.
 type Families = BTreeMap<Arc<str>, Arc<str>>;
 
 /// Within what a key means something.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Scope {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope<'a> {
     Everywhere,
-    Family(Arc<str>),
-    Session(Arc<str>),
+    Family(&'a str),
+    Session(&'a str),
     File(usize),
 }
 
 /// Puts logs together.
 #[must_use]
 pub fn join(logs: &[Log]) -> Joined {
+    let (mut turns, mut files) = (Vec::new(), Vec::new());
+    let joined = join_each(logs, &mut |turn, file| {
+        turns.push(turn);
+        files.push(file);
+    });
+    Joined { turns, files, ..joined }
+}
+
+/// The same, each record and the place of its log handed over in order and not held: for those who only add up.
+pub fn join_each(logs: &[Log], each: &mut dyn FnMut(TurnRecord, usize)) -> Joined {
     let families = families(logs);
     let mut joined = Joined::default();
-    let mut histories: BTreeMap<&Session, BTreeSet<&TurnKey>> = BTreeMap::new();
-    for log in logs {
-        joined.health.absorb(&log.health);
-        for turn in &log.turns {
-            histories.entry(&turn.record.session).or_default().insert(&turn.key);
-        }
-    }
-    let mut copies: BTreeMap<(Scope, &TurnKey), Vec<Copied<'_>>> = BTreeMap::new();
-    for (file, log) in logs.iter().enumerate() {
-        for (place, turn) in log.turns.iter().enumerate() {
-            let history = histories.get(&turn.record.session).map_or(0, BTreeSet::len);
-            let copy = Copied { forked: log.forked, history, file, place, turn };
-            let scope = scope(&turn.key, turn.record.session.as_ref(), &families, file);
-            copies.entry((scope, &turn.key)).or_default().push(copy);
-        }
-    }
-    let mut best = Best { records: Vec::with_capacity(copies.len()), places: BTreeMap::new() };
-    for mut same in copies.into_values() {
-        joined.health.duplicates += u64::try_from(same.len() - 1).unwrap_or(u64::MAX);
-        same.sort_by(|a, b| a.rank().cmp(&b.rank()));
-        let mut record = same[0].turn.record.clone();
-        same[1..].iter().for_each(|other| lend(&mut record, &other.turn.record));
-        best.places.extend(same.iter().map(|copy| ((copy.file, copy.place), best.records.len())));
-        best.records.push(Placed { file: same[0].file, place: same[0].place, key: &same[0].turn.key, record });
-    }
+    logs.iter().for_each(|log| joined.health.absorb(&log.health));
+    let mut best = Best::of(logs, &families);
+    joined.health.duplicates += best.copies();
     let settled = sums::settle_all(logs, &families, &mut best);
     joined.health.duplicates += settled.copies;
     joined.stated = settled.stated;
-    order(best.records, &mut joined);
-    (joined.results, joined.cost) = closings(logs, &joined.turns);
+    (joined.results, joined.cost) = closings(logs, &best);
+    joined.sessions = in_order(&best, each);
     joined
 }
 
-fn scope(key: &TurnKey, session: Option<&Arc<str>>, families: &Families, file: usize) -> Scope {
+fn scope<'a>(key: KeyRef<'_>, session: Option<&'a Arc<str>>, families: &'a Families, file: usize) -> Scope<'a> {
     match (key, session) {
-        (TurnKey::Message(_), _) => Scope::Everywhere,
-        (TurnKey::Totals(_) | TurnKey::Place { .. }, None) => Scope::File(file),
-        (TurnKey::Totals(_), Some(session)) => {
-            Scope::Family(families.get(session).map_or_else(|| Arc::clone(session), Arc::clone))
-        }
-        (TurnKey::Place { .. }, Some(session)) => Scope::Session(Arc::clone(session)),
+        (KeyRef::Message(_), _) => Scope::Everywhere,
+        (KeyRef::Totals(_) | KeyRef::Place { .. }, None) => Scope::File(file),
+        (KeyRef::Totals(_), Some(session)) => Scope::Family(families.get(session).unwrap_or(session)),
+        (KeyRef::Place { .. }, Some(session)) => Scope::Session(session),
     }
 }
 
-#[derive(Clone, Copy)]
-struct Copied<'a> {
-    forked: bool,
-    history: usize,
-    file: usize,
-    place: usize,
-    turn: &'a LogTurn,
-}
-
-impl<'a> Copied<'a> {
-    /// The smallest is the one to believe.
-    #[expect(clippy::type_complexity, reason = "a key for sorting that nobody else sees")]
-    fn rank(
-        &self,
-    ) -> ((bool, bool), Reverse<usize>, &'a Session, u8, Reverse<u64>, bool, Reverse<Timestamp>, Option<Timestamp>, usize)
-    {
-        let record = &self.turn.record;
-        let doubt = match record.grade {
-            Grade::Known => 0,
-            Grade::Estimated => 1,
-            Grade::Unknown => 2,
-        };
-        let output = Reverse(record.output.count());
-        (
-            (self.forked, record.session.is_none()),
-            Reverse(self.history),
-            &record.session,
-            doubt,
-            output,
-            record.start.is_none(),
-            Reverse(record.end),
-            record.start,
-            self.place,
-        )
+/// Hands the records over, session after session by first call, in time within each; how many sessions.
+fn in_order(best: &Best<'_>, each: &mut dyn FnMut(TurnRecord, usize)) -> u64 {
+    let mut first: BTreeMap<Option<&str>, (Timestamp, u32)> = BTreeMap::new();
+    for at in 0..best.len() {
+        let end = best.facts(at).end;
+        let earliest = first.entry(best.session(at).map(AsRef::as_ref)).or_insert((end, 0));
+        earliest.0 = end.min(earliest.0);
     }
-}
-
-/// Fills what a record lacks from a copy of it.
-fn lend(record: &mut TurnRecord, other: &TurnRecord) {
-    fn fill<T: Clone>(own: &mut Option<T>, other: Option<&T>) {
-        if own.is_none() {
-            *own = other.cloned();
-        }
+    let mut sessions: Vec<_> = first.iter_mut().collect();
+    sessions.sort_by(|(a, (one, _)), (b, (other, _))| one.cmp(other).then(a.cmp(b)));
+    (1..).zip(&mut sessions).for_each(|(number, (_, (_, place)))| *place = number);
+    let count = sessions.len();
+    let number = |at: u32| first.get(&best.session(at as usize).map(AsRef::as_ref)).map_or(0, |(_, number)| *number);
+    let mut order: Vec<(u32, u32)> =
+        (0..u32::try_from(best.len()).unwrap_or(u32::MAX)).map(|at| (number(at), at)).collect();
+    let within = |at: u32| {
+        let facts = best.facts(at as usize);
+        (facts.end, !facts.counts_as_turn, best.lead(at as usize).place, best.key(at as usize))
+    };
+    order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| within(a.1).cmp(&within(b.1))));
+    for (number, at) in order {
+        let mut record = best.record(at as usize);
+        record.round = u64::from(number);
+        each(record, best.lead(at as usize).file as usize);
     }
-    fill(&mut record.model, other.model.as_ref());
-    fill(&mut record.effort_confirmed, other.effort_confirmed.as_ref());
-    fill(&mut record.effort_asked, other.effort_asked.as_ref());
-    fill(&mut record.start, other.start.as_ref().filter(|&&start| start <= record.end));
-    fill(&mut record.input, other.input.as_ref());
-    fill(&mut record.cache_read, other.cache_read.as_ref());
-    fill(&mut record.cache_write, other.cache_write.as_ref());
-    fill(&mut record.reasoning, other.reasoning.as_ref());
-    fill(&mut record.cost, other.cost.as_ref());
-}
-
-/// The best copy of each record.
-struct Best<'a> {
-    records: Vec<Placed<'a>>,
-    /// Which of them a log's record became, by file and place.
-    places: BTreeMap<(usize, usize), usize>,
-}
-
-/// A record, and where it stood.
-struct Placed<'a> {
-    file: usize,
-    place: usize,
-    key: &'a TurnKey,
-    record: TurnRecord,
-}
-
-fn order(mut records: Vec<Placed<'_>>, joined: &mut Joined) {
-    let mut first: BTreeMap<Session, Timestamp> = BTreeMap::new();
-    for Placed { record, .. } in &records {
-        let earliest = first.entry(record.session.clone()).or_insert(record.end);
-        *earliest = record.end.min(*earliest);
-    }
-    records.sort_by(|a, b| {
-        let session = |placed: &Placed<'_>| first.get(&placed.record.session).copied();
-        let (one, two) = (&a.record, &b.record);
-        (session(a), &one.session, one.end, !one.counts_as_turn, a.place, a.key).cmp(&(
-            session(b),
-            &two.session,
-            two.end,
-            !two.counts_as_turn,
-            b.place,
-            b.key,
-        ))
-    });
-    let mut session: Option<Session> = None;
-    for Placed { file, mut record, .. } in records {
-        if session.as_ref() != Some(&record.session) {
-            session = Some(record.session.clone());
-            joined.sessions += 1;
-        }
-        record.round = joined.sessions;
-        joined.turns.push(record);
-        joined.files.push(file);
-    }
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Results of whole runs, and what they and the turns cost: each statement once, by its id, else by its place among those of its session.
 ///
 /// A session's own note of its cost, the results of its runs and the prices of its turns tell the same money: the largest of the three stands.
-fn closings(logs: &[Log], turns: &[TurnRecord]) -> (u64, Option<MicroUsd>) {
+fn closings(logs: &[Log], best: &Best<'_>) -> (u64, Option<MicroUsd>) {
     let mut seen = BTreeSet::new();
     let mut results = 0;
-    let mut costs: BTreeMap<&Session, [MicroUsd; 3]> = BTreeMap::new();
+    let mut costs: BTreeMap<Option<&str>, [MicroUsd; 3]> = BTreeMap::new();
     for (file, log) in logs.iter().enumerate() {
         for (nth, closing) in log.closings.iter().enumerate() {
             let note = log.format == Format::ClaudeSession;
@@ -219,7 +135,7 @@ fn closings(logs: &[Log], turns: &[TurnRecord]) -> (u64, Option<MicroUsd>) {
             }
             results += u64::from(closing.result);
             let Some(cost) = closing.cost else { continue };
-            let [noted, paid, _] = costs.entry(&closing.session).or_default();
+            let [noted, paid, _] = costs.entry(closing.session.as_deref()).or_default();
             if note {
                 *noted = (*noted).max(cost);
             } else {
@@ -227,9 +143,9 @@ fn closings(logs: &[Log], turns: &[TurnRecord]) -> (u64, Option<MicroUsd>) {
             }
         }
     }
-    for turn in turns {
-        let Some(cost) = turn.cost else { continue };
-        let [_, _, priced] = costs.entry(&turn.session).or_default();
+    for at in 0..best.len() {
+        let Some(cost) = best.facts(at).cost else { continue };
+        let [_, _, priced] = costs.entry(best.session(at).map(AsRef::as_ref)).or_default();
         *priced = priced.plus(cost);
     }
     (results, costs.into_values().filter_map(|ways| ways.into_iter().max()).reduce(MicroUsd::plus))
@@ -262,8 +178,8 @@ fn families(logs: &[Log]) -> Families {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Format;
-    use crate::engine::Tokens;
+    use crate::agents::log::{LogTurn, TurnKey};
+    use crate::engine::{Grade, Tokens};
 
     fn turn(session: &str, key: TurnKey, end: u64, output: Option<u64>) -> LogTurn {
         let mut record = TurnRecord::new(1, Timestamp::from_millis(end), Tokens::new(output.unwrap_or(0)), "test");
@@ -274,7 +190,7 @@ mod tests {
 
     fn log(lineage: &[&str], forked: bool, turns: Vec<LogTurn>) -> Log {
         let lineage = lineage.iter().map(|&name| name.into()).collect();
-        Log { lineage, forked, turns, ..Log::new(Format::CodexRollout) }
+        Log { lineage, forked, turns: turns.into(), ..Log::new(Format::CodexRollout) }
     }
 
     fn message(session: &str, id: &str, end: u64, output: Option<u64>) -> LogTurn {

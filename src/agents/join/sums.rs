@@ -11,10 +11,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Best, Families, Placed, Scope, Session, scope};
+use super::{Best, Families, Scope, scope};
 use crate::agents::Format;
 use crate::agents::book::same_model;
 use crate::agents::log::{Coverage, Log, Sum, TurnKey};
+use crate::agents::turns::KeyRef;
 use crate::engine::settlement::{Part, settle};
 use crate::engine::{Grade, Tokens, TurnRecord};
 
@@ -36,22 +37,28 @@ pub(super) struct Settled {
 
 /// Settles all sums.
 pub(super) fn settle_all<'a>(logs: &'a [Log], families: &Families, best: &mut Best<'a>) -> Settled {
-    let mut seen: BTreeSet<(Scope, &TurnKey)> = BTreeSet::new();
+    let mut seen: BTreeSet<(Scope<'_>, &TurnKey)> = BTreeSet::new();
     let (mut with_calls, mut alone, mut settled) = (Vec::new(), Vec::new(), Settled::default());
-    for (file, log) in logs.iter().enumerate() {
-        let sessions: BTreeSet<&Session> = log.calls().map(|call| &call.record.session).collect();
+    for (file, log) in logs.iter().enumerate().filter(|(_, log)| !log.sums.is_empty()) {
+        let mine = (0..log.turns.len()).filter(|&place| log.turns.facts(place).counts_as_turn);
+        let sessions: BTreeSet<Option<&str>> = mine.map(|place| log.turns.session(place).map(AsRef::as_ref)).collect();
         for (nth, sum) in log.sums.iter().enumerate() {
-            if seen.insert((scope(&sum.key, sum.session.as_ref(), families, file), &sum.key)) {
-                let calls = sessions.contains(&sum.session);
+            let key = KeyRef::from(&sum.key);
+            if seen.insert((scope(key, sum.session.as_ref(), families, file), &sum.key)) {
+                let calls = sessions.contains(&sum.session.as_deref());
                 if calls { &mut with_calls } else { &mut alone }.push(Stated { file, nth, sum });
             } else {
                 settled.copies += 1;
             }
         }
     }
-    let mut elsewhere = Elsewhere::of(best);
+    let mut elsewhere = Elsewhere::of(best, &with_calls);
+    let mut places: Option<(usize, Vec<usize>)> = None;
     for stated in with_calls {
-        lay(&stated, logs, best, &mut elsewhere, &mut settled);
+        let known = places.take().filter(|(file, _)| *file == stated.file);
+        let (file, own) = known.unwrap_or_else(|| (stated.file, best.places(stated.file)));
+        lay(&stated, &own, logs, best, &mut elsewhere, &mut settled);
+        places = Some((file, own));
     }
     give_way(&alone, logs, best, &mut settled);
     settled
@@ -65,14 +72,20 @@ impl Settled {
 
 /// Known calls that a log's sums may count though the log does not show them, such as a subagent's last answer: by session, those that no sum has
 /// counted yet.
-struct Elsewhere(BTreeMap<Session, BTreeSet<usize>>);
+struct Elsewhere<'a>(BTreeMap<&'a str, BTreeSet<usize>>);
 
-impl Elsewhere {
-    fn of(best: &Best<'_>) -> Self {
-        let mut calls: BTreeMap<Session, BTreeSet<usize>> = BTreeMap::new();
-        for (at, Placed { record, .. }) in best.records.iter().enumerate() {
-            if record.counts_as_turn && record.grade == Grade::Known && record.session.is_some() {
-                calls.entry(record.session.clone()).or_default().insert(at);
+impl<'a> Elsewhere<'a> {
+    fn of(best: &Best<'a>, sums: &[Stated<'a>]) -> Self {
+        let sessions = sums.iter().filter_map(|stated| stated.sum.session.as_deref());
+        let mut calls: BTreeMap<&str, BTreeSet<usize>> = sessions.map(|session| (session, BTreeSet::new())).collect();
+        let records = if calls.is_empty() { 0 } else { best.len() };
+        for at in 0..records {
+            let facts = best.facts(at);
+            if facts.counts_as_turn
+                && facts.grade == Grade::Known
+                && let Some(own) = best.session(at).and_then(|session| calls.get_mut(session.as_ref()))
+            {
+                own.insert(at);
             }
         }
         Self(calls)
@@ -80,39 +93,48 @@ impl Elsewhere {
 
     /// Takes the calls of the session that the log does not show, of the sum's model, as far as they fit into `left`; what they tell.
     fn take(&mut self, stated: &Stated<'_>, best: &Best<'_>, left: Tokens) -> Tokens {
-        let Some(calls) = self.0.get_mut(&stated.sum.session) else { return Tokens::ZERO };
+        let Some(calls) = stated.sum.session.as_deref().and_then(|session| self.0.get_mut(session)) else {
+            return Tokens::ZERO;
+        };
         let mut told = Tokens::ZERO;
         calls.retain(|&at| {
-            let placed = &best.records[at];
-            let models = stated.sum.model.as_deref().zip(placed.record.model.as_deref());
+            let output = best.facts(at).output;
+            let models = stated.sum.model.as_deref().zip(best.model(at).map(AsRef::as_ref));
             let model = stated.sum.model.is_none() || models.is_some_and(|(one, other)| same_model(one, other));
-            let fits = placed.file != stated.file && model && told.plus(placed.record.output) <= left;
-            told = if fits { told.plus(placed.record.output) } else { told };
+            let fits = best.lead(at).file as usize != stated.file && model && told.plus(output) <= left;
+            told = if fits { told.plus(output) } else { told };
             !fits
         });
         told
     }
 }
 
-/// Lays a sum onto its calls.
-fn lay<'a>(stated: &Stated<'a>, logs: &[Log], best: &mut Best<'a>, elsewhere: &mut Elsewhere, settled: &mut Settled) {
+/// Lays a sum onto its calls; `places` says which record each place of its log became.
+fn lay<'a>(
+    stated: &Stated<'a>,
+    places: &[usize],
+    logs: &[Log],
+    best: &mut Best<'a>,
+    elsewhere: &mut Elsewhere<'a>,
+    settled: &mut Settled,
+) {
     // in the order of the log: the odd token goes to the earlier call
     let (mut open, mut opened): (Vec<(usize, Tokens)>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
     let mut counted: BTreeMap<usize, (Grade, Tokens)> = BTreeMap::new();
     for &(place, begun) in &stated.sum.calls {
-        let Some(&at) = best.places.get(&(stated.file, place)) else { continue };
-        let record = &best.records[at].record;
-        match record.grade {
+        let Some(&at) = places.get(place).filter(|at| **at != usize::MAX) else { continue };
+        let facts = best.facts(at);
+        match facts.grade {
             Grade::Unknown => {
                 if opened.insert(at) {
                     open.push((at, begun));
                 }
             }
             Grade::Known | Grade::Estimated => {
-                counted.insert(at, (record.grade, record.output));
+                counted.insert(at, (facts.grade, facts.output));
             }
         }
-        if let Some(calls) = elsewhere.0.get_mut(&record.session) {
+        if let Some(calls) = best.session(at).and_then(|session| elsewhere.0.get_mut(session.as_ref())) {
             calls.remove(&at);
         }
     }
@@ -132,8 +154,7 @@ fn lay<'a>(stated: &Stated<'a>, logs: &[Log], best: &mut Best<'a>, elsewhere: &m
     }
     let homeless = settle(&mut parts, missing).homeless;
     for (&(at, _), part) in open.iter().zip(&parts) {
-        best.records[at].record.output = part.output;
-        best.records[at].record.grade = Grade::Estimated;
+        best.lay(at, part.output);
     }
     put(stated, homeless, logs, best);
 }
@@ -147,19 +168,22 @@ fn put<'a>(stated: &Stated<'a>, output: Tokens, logs: &[Log], best: &mut Best<'a
     record.counts_as_turn = false;
     record.session.clone_from(&stated.sum.session);
     record.model.clone_from(&stated.sum.model);
-    best.records.push(Placed { file: stated.file, place: stated.nth, key: &stated.sum.key, record });
+    best.add(stated.file, stated.nth, &stated.sum.key, record);
 }
 
 /// Adds the sums of logs without calls, as far as the calls of their sessions in other logs do not tell them.
 fn give_way<'a>(alone: &[Stated<'a>], logs: &[Log], best: &mut Best<'a>, settled: &mut Settled) {
-    let mut told: BTreeMap<Session, Tokens> = BTreeMap::new();
-    for Placed { record, .. } in &best.records {
-        let sum = told.entry(record.session.clone()).or_insert(Tokens::ZERO);
-        *sum = sum.plus(record.output);
+    let sessions = alone.iter().filter_map(|stated| stated.sum.session.as_deref());
+    let mut told: BTreeMap<&str, Tokens> = sessions.map(|session| (session, Tokens::ZERO)).collect();
+    let records = if told.is_empty() { 0 } else { best.len() };
+    for at in 0..records {
+        if let Some(sum) = best.session(at).and_then(|session| told.get_mut(session.as_ref())) {
+            *sum = sum.plus(best.facts(at).output);
+        }
     }
     for stated in alone {
         let output = stated.sum.output.minus(before(stated, alone, logs));
-        let told = told.get_mut(&stated.sum.session).filter(|_| stated.sum.session.is_some());
+        let told = stated.sum.session.as_deref().and_then(|session| told.get_mut(session));
         let left = match told {
             Some(told) => {
                 let left = output.minus(*told);

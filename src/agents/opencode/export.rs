@@ -177,7 +177,7 @@ mod tests {
             "1.2.20",
             &[message("msg_1", &tokens(None, 5, 0), &json!([tool(3000), tool(2000), tool(4000)]))],
         ));
-        let record = &log.turns[0].record;
+        let record = &log.turns.at(0).record;
         assert_eq!((record.start.unwrap().millis(), record.end.millis()), (AT, AT + 2000));
         assert_eq!((record.model.as_deref(), record.effort_confirmed.as_deref()), (Some("m"), Some("high")));
         assert_eq!((record.cost.unwrap().count(), record.cache_read.unwrap().count()), (250_000, 900));

@@ -160,9 +160,9 @@ mod tests {
         let seen: Vec<_> = log.turns.iter().map(|turn| (turn.record.output.count(), turn.record.grade)).collect();
         let unknown = (0, Grade::Unknown);
         assert_eq!(seen, [(120, Grade::Known), (33, Grade::Known), unknown, unknown]);
-        assert_eq!((log.turns[0].record.end.millis(), log.turns[1].record.end.millis()), (AT + 400, AT + 9500));
+        assert_eq!((log.turns.at(0).record.end.millis(), log.turns.at(1).record.end.millis()), (AT + 400, AT + 9500));
         assert_eq!((log.health.error_kinds["400"], log.health.unknown_types, log.health.repeats), (1, 0, 0));
-        assert_eq!(log.turns[0].record.session.as_deref(), Some("ses_1"));
+        assert_eq!(log.turns.at(0).record.session.as_deref(), Some("ses_1"));
     }
 
     proptest! {

@@ -17,6 +17,7 @@ use crate::lab::fit::figures::{EffortFigures, group_figures};
 use crate::lab::fit::pictures::pictures;
 use crate::lab::fit::report::{self, Survey};
 use crate::lab::fit::{Asked, Calibration, Figures, FitError, Options, calibrate, figures, survey};
+use crate::lab::recorded::model_of;
 use crate::lab::scenario::Scenario;
 
 mod tables;
@@ -47,8 +48,9 @@ pub fn run(args: &Calibrate) -> Outcome {
     if args.output.is_none() && folder.is_none() {
         return surveyed(&joined.turns, args, &asked);
     }
-    let options = Options { model: args.model.clone(), efforts: args.effort.clone(), name, source: source(&logs) };
-    let fit = calibrate(&joined.turns, &options).map_err(unfit)?;
+    let options = Options { model: args.model.clone(), efforts: args.effort.clone(), name, ..Options::default() };
+    let mut fit = calibrate(&joined.turns, &options).map_err(unfit)?;
+    fit.source = source(&logs, &fit.model);
     let numbers = figures(&joined.turns, &fit, &asked);
     let text = fit.to_toml_with(&numbers);
     // a scenario that its own reader refuses is a fault of the writer, and is not left on the disk
@@ -143,17 +145,20 @@ fn check_ours(place: &Path) -> Outcome<()> {
         .hint("name another file, or add --force to write over it"))
 }
 
-fn source(logs: &[Log]) -> String {
-    let mut kinds: Vec<&str> = logs.iter().map(|log| log.format.name()).collect();
+/// Which logs have calls of the model.
+fn source(logs: &[Log], model: &str) -> String {
+    let has = |log: &&Log| log.calls().any(|turn| model_of(&turn.record) == model);
+    let used: Vec<&Log> = logs.iter().filter(has).collect();
+    let mut kinds: Vec<&str> = used.iter().map(|log| log.format.name()).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    format!("{} logs of kind {}", logs.len(), kinds.join(" and "))
+    format!("{} {} of kind {}", used.len(), if used.len() == 1 { "log" } else { "logs" }, kinds.join(" and "))
 }
 
 fn unfit(error: FitError) -> Failure {
     let hint = match &error {
         FitError::Model { .. } => Some("name one of them with --model"),
-        FitError::NoLadder { .. } | FitError::Ladder { .. } | FitError::NoPrior { .. } => {
+        FitError::NoLadder { .. } | FitError::Ladder { .. } | FitError::Backwards { .. } | FitError::NoPrior { .. } => {
             Some("name the ladder, hardest first, with --effort high,medium,low")
         }
         FitError::NoEffort { .. } | FitError::TooFew { .. } | FitError::NoTimes { .. } | FitError::NoCalls => {

@@ -11,6 +11,7 @@ use crate::cli::output::{Folder, hint};
 use crate::engine::{Ladder, Mean, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
+use crate::lab::bounds::MAX_THREADS;
 use crate::lab::fixed::ufloat;
 use crate::lab::grid::{Axes, Cell};
 use crate::lab::plot::png;
@@ -25,6 +26,34 @@ pub fn scenario(path: &Path) -> Outcome<Scenario> {
         let failure = Failure::usage(error).while_(format!("cannot use the scenario {}", path.display()));
         if path.exists() { failure } else { failure.hint("name a scenario file, such as scenarios/s02-typical.toml") }
     })
+}
+
+/// How many threads the environment asks for.
+///
+/// # Errors
+/// `FLYBALL_THREADS` that is no count from 1 to [`MAX_THREADS`].
+pub fn threads() -> Outcome<Option<u64>> {
+    let Some(text) = std::env::var_os("FLYBALL_THREADS").filter(|text| !text.is_empty()) else { return Ok(None) };
+    let count = text.to_str().and_then(|text| text.trim().parse::<u64>().ok());
+    match count.filter(|count| (1..=MAX_THREADS).contains(count)) {
+        Some(count) => Ok(Some(count)),
+        None => Err(Failure::said(format!(
+            "FLYBALL_THREADS: {:?}: it must be from 1 to {MAX_THREADS}",
+            text.to_string_lossy()
+        ))),
+    }
+}
+
+/// Sets how many threads there are, where the environment says, whatever the command does with them.
+///
+/// # Errors
+/// As [`threads`].
+pub fn set_threads() -> Outcome<()> {
+    if let Some(count) = threads()?.and_then(|count| usize::try_from(count).ok()) {
+        // once a process, so that there is nothing to be told of a second time
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(count).build_global();
+    }
+    Ok(())
 }
 
 /// The folder that results go to where no flag says.

@@ -1,5 +1,6 @@
 //! `flyball replay`: recorded turns in, what laws would have read and decided out.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
@@ -137,6 +138,14 @@ fn tape_of_logs(files: &[Found], args: &Args) -> Outcome<Tape> {
 /// The ladder that is named; else the model's own; else the known words that were seen.
 fn ladder_of(model: &str, records: &[TurnRecord], named: &[String]) -> Outcome<Ladder> {
     let seen = |word: &&&str| records.iter().any(|record| effort_of(record) == Some(**word));
+    let used = |word: &String| records.iter().any(|record| effort_of(record) == Some(word.as_str()));
+    if !named.is_empty() && !named.iter().any(used) {
+        let seen: BTreeSet<&str> = records.iter().filter_map(effort_of).collect();
+        let seen: Vec<&str> = seen.into_iter().collect();
+        return Err(Failure::said(format!("--effort {}: no turn of {model} has one of these", named.join(", ")))
+            .hint(format!("its turns have {}", seen.join(", "))));
+    }
+    backwards(named)?;
     let words: Vec<&str> = match (named, ladder::words(model)) {
         ([], []) => ladder::CHAIN.iter().rev().filter(seen).copied().collect(),
         ([], known) => known.to_vec(),
@@ -147,6 +156,16 @@ fn ladder_of(model: &str, records: &[TurnRecord], named: &[String]) -> Outcome<L
             .while_(format!("there is no ladder for {model}"))
             .hint("name its efforts, hardest first, with --effort high,medium,low")
     })
+}
+
+/// Refuses a ladder of known words that stands the wrong way round.
+fn backwards(named: &[String]) -> Outcome<()> {
+    if ladder::is_backwards(named) {
+        let turned: Vec<&str> = named.iter().rev().map(String::as_str).collect();
+        return Err(Failure::said(format!("--effort {}: a ladder stands hardest first", named.join(",")))
+            .hint(format!("--effort {}", turned.join(","))));
+    }
+    Ok(())
 }
 
 /// What flags and the settings file say.
@@ -161,9 +180,16 @@ struct Given {
 impl Given {
     fn read(args: &Args) -> Outcome<Self> {
         let laws = (!args.law.is_empty()).then(|| axis::laws("--law", &args.law.join(","))).transpose();
+        let laws = laws.map_err(Failure::usage)?;
+        let again = |laws: &Vec<LawKind>| {
+            laws.iter().enumerate().find(|(at, law)| laws[..*at].contains(law)).map(|(_, law)| *law)
+        };
+        if let Some(law) = laws.as_ref().and_then(again) {
+            return Err(Failure::said(format!("--law: {law} stands twice, and a law never differs from itself")));
+        }
         Ok(Self {
             config: args.config.as_deref().map(settings).transpose()?,
-            laws: laws.map_err(Failure::usage)?,
+            laws,
             juice: one("--juice", args.juice.as_ref(), |text| JUICE.value(text))?,
             over: one("--over", args.over.as_ref(), |text| OVER.value(text))?,
             slack: one("--slack", args.slack.as_ref(), |text| SLACK.value(text))?,

@@ -80,7 +80,8 @@ fn job<'a>(args: &Sweep, scenario: &'a Scenario, grid: &'a Grid) -> Outcome<Job<
     let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
     let runs = bounds::count("--runs", args.runs, scenario.plan.runs, MAX_RUNS).map_err(Failure::usage)?;
     let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS).map_err(Failure::usage)?;
-    let threads = bounds::count("--threads", args.threads, cores, MAX_THREADS).map_err(Failure::usage)? as usize;
+    let threads = bounds::count("--threads", args.threads.or(common::threads()?), cores, MAX_THREADS)
+        .map_err(Failure::usage)? as usize;
     bounds::memory(scenario, grid.len(), runs, rounds, threads).map_err(Failure::usage)?;
     let engine = match args.engine {
         EngineWord::Tables => Engine::Tables,

@@ -184,7 +184,7 @@ pub fn sessions(records: &[TurnRecord]) -> Vec<SessionRow> {
     all.into_iter().map(row).collect()
 }
 
-/// What sessions look like, and what lasts from call to call.
+/// What sessions look like, and what lasts from call to call. Its parts come from [`calibrate`](super::calibrate()).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memory {
     /// Mean calls per session.
@@ -198,10 +198,9 @@ pub struct Memory {
     pub lag_one: Option<f64>,
     /// The same with the next but one.
     pub lag_two: Option<f64>,
-    /// The variance of ln size between sessions at one effort, where there are three of [`SESSION_FLOOR`] calls or more.
-    pub between: Option<f64>,
-    /// The variance within them.
-    pub within: Option<f64>,
+    /// The variances of ln size between sessions at one effort and within them, where there are two of [`SESSION_FLOOR`] calls more than
+    /// efforts; the first may come out below zero.
+    pub parts: Option<(f64, f64)>,
 }
 
 /// The fewest calls of a session that says anything of sessions.
@@ -224,29 +223,27 @@ impl Memory {
                 by_effort.into_iter().filter(|(effort, logs)| rungs.contains(effort) && logs.len() >= SESSION_FLOOR),
             );
         }
-        let (between, within) = variances(&stretches).unzip();
         Self {
             turns_mean: mean(&turns),
             turns_cv: (turns.len() >= 3).then(|| variation(&turns)),
             turns_min: sessions.0.iter().map(|session| count(session.len())).min().unwrap_or(0),
             lag_one: correlation(&stretches, 1),
             lag_two: correlation(&stretches, 2),
-            between,
-            within,
+            parts: None,
         }
     }
 
     /// The standard deviation of the log session effect, where it was measured.
     #[must_use]
     pub fn tau(&self) -> Option<f64> {
-        self.between.map(f64::sqrt)
+        self.parts.map(|(between, _)| between.max(0.0).sqrt())
     }
 
     /// The share of the variance of ln size that lies between sessions.
     #[must_use]
     pub fn session_share(&self) -> Option<f64> {
-        let (between, within) = self.between.zip(self.within)?;
-        (between + within > 0.0).then(|| between / (between + within))
+        let (between, within) = self.parts?;
+        (between.max(0.0) + within > 0.0).then(|| between.max(0.0) / (between.max(0.0) + within))
     }
 }
 
@@ -258,34 +255,6 @@ fn correlation(stretches: &[(&str, Vec<f64>)], lag: usize) -> Option<f64> {
         alone += logs.iter().map(|log| (log - centre) * (log - centre)).sum::<f64>();
     }
     (alone > 0.0).then(|| together / alone)
-}
-
-/// The variances between and within sessions, effort by effort and then pooled (one-way random effects, unequal sizes).
-fn variances(stretches: &[(&str, Vec<f64>)]) -> Option<(f64, f64)> {
-    let efforts: BTreeSet<&str> = stretches.iter().map(|(effort, _)| *effort).collect();
-    let (mut squares_between, mut squares_within, mut free_between, mut free_within, mut weight) =
-        (0.0, 0.0, 0.0, 0.0, 0.0);
-    for effort in efforts {
-        let own: Vec<&Vec<f64>> =
-            stretches.iter().filter(|(other, _)| *other == effort).map(|(_, logs)| logs).collect();
-        let all = own.iter().map(|logs| len(logs)).sum::<f64>();
-        let centre = own.iter().map(|logs| logs.iter().sum::<f64>()).sum::<f64>() / all;
-        for logs in &own {
-            let own_centre = mean(logs);
-            squares_between += len(logs) * (own_centre - centre) * (own_centre - centre);
-            squares_within += logs.iter().map(|log| (log - own_centre) * (log - own_centre)).sum::<f64>();
-        }
-        free_between += len(&own) - 1.0;
-        free_within += all - len(&own);
-        weight += all - own.iter().map(|logs| len(logs) * len(logs)).sum::<f64>() / all;
-    }
-    if free_between < 2.0 || free_within < 1.0 || weight <= 0.0 {
-        return None;
-    }
-    let within = squares_within / free_within;
-    // The mean square between has expectation within + between x weight / free.
-    let between = (squares_between - free_between * within) / weight;
-    Some((between.max(0.0), within))
 }
 
 pub(super) fn count(length: usize) -> u64 {
@@ -323,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_session_effect_are_found_again() {
+    fn memory_is_found_again() {
         let mut normal = normals(7);
         let (rho, tau) = (0.4, 0.3);
         let mut stretches = Vec::new();
@@ -338,17 +307,6 @@ mod tests {
         }
         let lags = [correlation(&stretches, 1).unwrap(), correlation(&stretches, 2).unwrap()];
         assert!((lags[0] - 0.4).abs() < 0.03 && (lags[1] - 0.16).abs() < 0.04, "{lags:?}");
-        let (between, within) = variances(&stretches).unwrap();
-        assert!((between.sqrt() - tau).abs() < 0.06 && (within - 1.0).abs() < 0.05, "{between} {within}");
-        assert!(variances(&stretches[..3]).is_none(), "two sessions of one effort and one of another say too little");
-    }
-
-    #[test]
-    fn the_luck_of_short_sessions_is_no_session_effect() {
-        let mut normal = normals(11);
-        let stretches: Vec<(&str, Vec<f64>)> = (0..400).map(|_| ("high", (0..5).map(|_| normal()).collect())).collect();
-        let (between, within) = variances(&stretches).unwrap();
-        assert!(between < 0.04 && (within - 1.0).abs() < 0.1, "{between} {within}");
     }
 
     #[test]

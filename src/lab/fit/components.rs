@@ -1,20 +1,20 @@
 //! How much of the spread of ln size lies between sessions, where calls of a session lean on the one before.
 //!
 //! One-way random effects with unequal sizes, by effort and then pooled (Searle, Casella and McCulloch 1992, 3.6), with one thing added: the mean
-//! of n calls whose correlation at lag k is r^k has not the variance s^2 / n but s^2 V(n) / n, with
-//! V(n) = 1 + 2 sum over k below n of (1 - k / n) r^k. Taken for 1, as is usual, what calls have in common with their
-//! neighbours would count as a difference between sessions. r is the lag-one correlation with its own bias in short sessions taken
-//! off, about (1 + 3 r) / n (Marriott and Pope 1954).
+//! of n calls whose correlation at lag k is r f^(k - 1) has not the variance s^2 / n but s^2 V(n) / n, with
+//! V(n) = 1 + 2 sum over k below n of (1 - k / n) r f^(k - 1). Taken for 1, as is usual, what calls have in common with their
+//! neighbours would count as a difference between sessions. r is the lag-one correlation and r f that at lag two, with their bias in
+//! short sessions taken off, about (1 + 3 r) / n (Marriott and Pope 1954): kinds of calls that come in runs have an f above r.
 
 use super::units::Unit;
 
 /// The variance of ln size between sessions, which may come out below zero, and within them; each unit there so many
-/// times. None where there are fewer than three stretches more than efforts.
+/// times. None where there are fewer than two stretches more than efforts.
 pub(super) fn components(units: &[Unit], times: &[f64]) -> Option<(f64, f64)> {
     let mut efforts: Vec<&str> = units.iter().flat_map(|unit| &unit.logs).map(|(effort, _)| effort.as_str()).collect();
     efforts.sort_unstable();
     efforts.dedup();
-    let lean = lean(units, times);
+    let decay = Decay::of(units, times);
     let (mut between, mut within, mut stretches_free, mut calls_free, mut chance, mut weight) =
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     for effort in efforts {
@@ -35,7 +35,7 @@ pub(super) fn components(units: &[Unit], times: &[f64]) -> Option<(f64, f64)> {
         }
         for ([n, sum, square], times) in own() {
             let off = sum / n - total / all;
-            let swell = swell(n, lean);
+            let swell = decay.swell(n);
             between += times * n * off * off;
             within += times * (square - sum * sum / n);
             calls_free += times * (n - swell);
@@ -51,28 +51,43 @@ pub(super) fn components(units: &[Unit], times: &[f64]) -> Option<(f64, f64)> {
     Some(((between - chance * within) / weight, within))
 }
 
-/// The lag-one correlation.
-fn lean(units: &[Unit], times: &[f64]) -> f64 {
-    let (mut lag, mut calls, mut stretches) = ([0.0; 2], 0.0, 0.0);
-    for (unit, times) in units.iter().zip(times) {
-        lag[0] += times * unit.sums.lag[0];
-        lag[1] += times * unit.sums.lag[1];
-        for (_, [n, ..]) in &unit.logs {
-            calls += times * n;
-            stretches += times;
-        }
-    }
-    if lag[1] <= 0.0 || stretches <= 0.0 {
-        return 0.0;
-    }
-    let short = (stretches / calls).min(0.2);
-    ((lag[0] / lag[1] + short) / (1.0 - 3.0 * short)).clamp(-0.9, 0.9)
+/// How the correlation of ln size falls from lag to lag.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Decay {
+    /// At lag one.
+    first: f64,
+    /// Of each lag to the one before.
+    then: f64,
 }
 
-/// V(n): by how much the variance of a mean of `n` calls is larger than that of calls apart.
-fn swell(n: f64, lean: f64) -> f64 {
-    let rest = 1.0 - lean;
-    (1.0 + lean) / rest - 2.0 * lean * (1.0 - libm::pow(lean, n)) / (n * rest * rest)
+impl Decay {
+    pub(super) fn of(units: &[Unit], times: &[f64]) -> Self {
+        let (mut lags, mut calls, mut stretches) = ([0.0; 3], 0.0, 0.0);
+        for (unit, times) in units.iter().zip(times) {
+            lags[0] += times * unit.sums.lag[0];
+            lags[1] += times * unit.sums.lag_two[0];
+            lags[2] += times * unit.sums.lag[1];
+            for (_, [n, ..]) in &unit.logs {
+                calls += times * n;
+                stretches += times;
+            }
+        }
+        if lags[2] <= 0.0 || stretches <= 0.0 {
+            return Self::default();
+        }
+        let short = (stretches / calls).min(0.2);
+        let whole = |lag: f64| ((lag / lags[2] + short) / (1.0 - 3.0 * short)).clamp(-0.9, 0.9);
+        let (first, second) = (whole(lags[0]), whole(lags[1]));
+        // what hardly leans at lag one says nothing of how that falls
+        let then = if first > 0.05 { (second / first).clamp(0.0, 0.95) } else { first };
+        Self { first, then }
+    }
+
+    /// V(n): by how much the variance of a mean of `n` calls is larger than that of calls apart.
+    pub(super) fn swell(self, n: f64) -> f64 {
+        let rest = 1.0 - self.then;
+        1.0 + 2.0 * self.first * (1.0 / rest - (1.0 - libm::pow(self.then, n)) / (n * rest * rest))
+    }
 }
 
 #[cfg(test)]
@@ -98,10 +113,11 @@ mod tests {
             let sum: f64 = logs.iter().sum();
             let centre = sum / f64::from(calls);
             let lag = logs.windows(2).map(|pair| (pair[0] - centre) * (pair[1] - centre)).sum();
+            let two = logs.windows(3).map(|all| (all[0] - centre) * (all[2] - centre)).sum();
             let alone = logs.iter().map(|log| (log - centre) * (log - centre)).sum();
             let squares = logs.iter().map(|log| log * log).sum();
             Unit {
-                sums: Sums { lag: [lag, alone], ..Sums::default() },
+                sums: Sums { lag: [lag, alone], lag_two: [two], ..Sums::default() },
                 logs: vec![("high".to_owned(), [f64::from(calls), sum, squares])],
                 ..Unit::default()
             }
@@ -123,9 +139,10 @@ mod tests {
 
     #[test]
     fn v_is_its_sum() {
-        for lean in [-0.4, 0.0, 0.3, 0.8] {
-            let sum: f64 = (1..25).map(|k| (1.0 - f64::from(k) / 25.0) * libm::pow(lean, f64::from(k))).sum();
-            assert!((swell(25.0, lean) - 1.0 - 2.0 * sum).abs() < 1e-12, "{lean}");
+        for (first, then) in [(-0.4, -0.4), (0.0, 0.0), (0.3, 0.3), (0.3, 0.8), (0.8, 0.8)] {
+            let lag = |k: u32| first * libm::pow(then, f64::from(k - 1));
+            let sum: f64 = (1..25).map(|k| (1.0 - f64::from(k) / 25.0) * lag(k)).sum();
+            assert!((Decay { first, then }.swell(25.0) - 1.0 - 2.0 * sum).abs() < 1e-12, "{first} {then}");
         }
     }
 

@@ -73,6 +73,12 @@ pub enum FitError {
         /// The efforts asked for.
         efforts: Vec<String>,
     },
+    /// A ladder stands softest first.
+    #[error("a ladder stands hardest first: {}", efforts.iter().rev().map(String::as_str).collect::<Vec<_>>().join(", "))]
+    Backwards {
+        /// The efforts asked for.
+        efforts: Vec<String>,
+    },
     /// An effort was neither measured nor is there anything to guess it by.
     #[error(
         "{effort} has too few calls, and what it is worth beside the measured efforts is not known: leave it out of the ladder"

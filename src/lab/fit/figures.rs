@@ -7,8 +7,10 @@
 //! their intervals are then too short.
 //!
 //! `cv` is that of the fitted mixture where there is one: a sample's own is low where tails are heavy, and no drawing again tells how
-//! low (an interval of it held the truth in 76 of 100 known sets). `session_sd` allows for calls that lean on each other; the scenario's `tau` does not, and is
-//! larger where they do.
+//! low (an interval of it held the truth in 76 of 100 known sets). `session_sd` allows for calls that lean on each other, and is the scenario's `tau`.
+//!
+//! `rho` and `kind_rho` are drawn with the rungs' sizes fitted anew, and the effect of each session taken for known: of 100 known sets the interval of the
+//! first held the truth in 83, that of the second in 88. Both lie a little low where kinds overlap (0.53 for 0.6).
 //!
 //! A number that cannot be told has no figure; one that is told by too little has no interval.
 
@@ -16,6 +18,7 @@ use super::bootstrap::{Draws, RESAMPLES, SEED, Scale, Strata, intervals};
 use super::calls::{Group, Memory, Sessions, count};
 use super::components::components;
 use super::families::Mixture;
+use super::kinds::{Rung, Surface};
 use super::numeric::float;
 use super::units::{Sums, Units};
 use super::weighted::{Line, Ranked, climb};
@@ -260,6 +263,8 @@ fn of_model(units: &Units, sessions: &Sessions<'_>, fit: &Calibration, draws: Dr
     ];
     let of_calls: Vec<Bare> = vec![
         ("lag_one", "", Scale::Correlation, memory.lag_one),
+        ("rho", "", Scale::Correlation, Some(fit.lean.rho)),
+        ("kind_rho", "", Scale::Correlation, Some(fit.lean.kind_rho)),
         ("trend", "ln tokens", Scale::Plain, ratio(whole.trend)),
         ("overhead", "s", Scale::Log, Some(timing.overhead)),
         ("overhead_cv", "", Scale::Log, Some(timing.overhead_cv)),
@@ -267,6 +272,13 @@ fn of_model(units: &Units, sessions: &Sessions<'_>, fit: &Calibration, draws: Dr
         ("tool", "s", Scale::Log, Some(timing.tool).filter(|_| timing.gaps > 0)),
         ("tool_cv", "", Scale::Log, Some(timing.tool_cv).filter(|_| timing.gaps > 0)),
     ];
+    let rungs: Vec<Rung<'_>> = fit.rungs.iter().filter(|rung| rung.is_measured()).map(Rung::of).collect();
+    let surface = Surface::of(units, &rungs, fit.tau);
+    let group = |effort: &str| fit.groups.iter().find(|group| group.effort.as_deref() == Some(effort));
+    let fitted: Vec<Mixture> = rungs
+        .iter()
+        .map(|rung| group(rung.effort).and_then(|own| own.families).map_or(rung.sizes, |own| own.mixture))
+        .collect();
     let turns: Vec<f64> = sessions.0.iter().map(|session| float(count(session.len()))).collect();
     let by_session = |times: &[f64]| {
         if units.blocks {
@@ -284,7 +296,9 @@ fn of_model(units: &Units, sessions: &Sessions<'_>, fit: &Calibration, draws: Dr
         let sums: Sums = units.sums(times);
         let [speed, overhead, overhead_cv] = line.at(times);
         let [tool, tool_cv] = moments(sums.gaps);
-        vec![ratio(sums.lag), ratio(sums.trend), overhead, overhead_cv, speed, tool, tool_cv]
+        let lean = surface.top_anew(times, &fitted, fit.tau);
+        let (rho, kind_rho) = (lean.map(|lean| lean.rho), lean.map(|lean| lean.kind_rho));
+        vec![ratio(sums.lag), rho, kind_rho, ratio(sums.trend), overhead, overhead_cv, speed, tool, tool_cv]
     };
     let mut figures = settle(&of_sessions, &units.equal, draws, by_session);
     figures.extend(settle(&of_calls, &units.strata, draws, by_call));

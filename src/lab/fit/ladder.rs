@@ -14,6 +14,13 @@ use super::families::{Lognormal, Mixture};
 /// The words that the prior knows, softest first.
 pub const CHAIN: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
 
+/// Whether a ladder stands softest first, as far as its words are known: two or more of [`CHAIN`], rising.
+#[must_use]
+pub fn is_backwards(efforts: &[String]) -> bool {
+    let places: Vec<usize> = efforts.iter().filter_map(|effort| CHAIN.iter().position(|word| word == effort)).collect();
+    places.len() >= 2 && places.windows(2).all(|pair| pair[0] < pair[1])
+}
+
 /// What one step of [`CHAIN`] adds to ln tokens per call of the wide component: the range.
 ///
 /// From public runs at set efforts (gpt-6-luna on contest problems, features and bugs; gpt-5.6 on office tasks) and public logs of gpt-5.5

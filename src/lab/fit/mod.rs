@@ -8,6 +8,7 @@
 //! | [`calls`] | calls by model, effort and session; what lasts from call to call |
 //! | [`families`] | lognormal, mixture of two, gamma, and how well each fits |
 //! | [`timing`] | overhead, speed, tool time |
+//! | `kinds` | how a call leans on the one before: by size within its kind, and by kind |
 //! | [`ladder`] | which efforts a model takes, and the prior for those that nobody measured |
 //! | [`mod@figures`] | every number with its interval |
 //! | [`bootstrap`] | intervals by drawing sessions again |
@@ -19,7 +20,7 @@
 //!
 //! Decisions. A round is a session, with all prompts that a person gave in it. Sizes are fitted to all calls of an effort
 //! together; the scenario's session effect comes on top of its sizes, so its variance is taken off both components, the means kept.
-//! `rho` is the correlation of ln size from call to call with the session's mean taken off, pooled over the measured rungs. A fit
+//! How a call leans on the one before is fitted to pairs of calls, by size within a kind and by kind, pooled over the measured rungs. A fit
 //! of rungs need not rise with effort, and is not made to. What too few sessions say nothing of is filled with what public logs of
 //! other models show ([`TAU_ELSEWHERE`], [`TURNS_CV_ELSEWHERE`]) and marked.
 //!
@@ -28,8 +29,11 @@
 use std::collections::BTreeSet;
 
 use self::calls::{Group, Memory, Sessions};
+use self::components::components;
+use self::kinds::{Rung, Surface};
 use self::ladder::{Evidence, Origin, RungFit};
 use self::timing::Timing;
+use self::units::Units;
 use crate::engine::TurnRecord;
 
 pub mod bootstrap;
@@ -38,6 +42,7 @@ mod components;
 pub mod error;
 pub mod families;
 pub mod figures;
+mod kinds;
 pub mod ladder;
 pub mod numeric;
 #[cfg(feature = "plots")]
@@ -52,6 +57,7 @@ pub mod write;
 pub use calls::survey;
 pub use error::FitError;
 pub use figures::{Asked, Figures, figures};
+pub use kinds::Lean;
 
 /// The fewest calls of known, positive size that a rung is fitted to.
 pub const CALLS_FLOOR: u64 = 30;
@@ -103,7 +109,7 @@ pub struct Calibration {
     /// Time.
     pub timing: Timing,
     /// What the scenario has for the memory of a turn.
-    pub rho: f64,
+    pub lean: Lean,
     /// What the scenario has for the session effect.
     pub tau: f64,
     /// What the scenario has for the variation of calls per session.
@@ -144,7 +150,11 @@ pub fn calibrate(records: &[TurnRecord], options: &Options) -> Result<Calibratio
         .filter_map(|group| group.effort.as_deref())
         .filter(|word| efforts.iter().any(|e| e == word))
         .collect();
-    let memory = Memory::of(&sessions, &measured);
+    let units = Units::of_model(&sessions, &measured);
+    let memory = Memory {
+        parts: components(units.whole(), &vec![1.0; units.whole().len()]),
+        ..Memory::of(&sessions, &measured)
+    };
     let tau = memory.tau().unwrap_or(TAU_ELSEWHERE);
     let timing = Timing::of(&sessions, CALLS_FLOOR).ok_or_else(|| FitError::NoTimes { model: model.clone() })?;
     let rungs = stand(&efforts, &groups, tau)?;
@@ -153,7 +163,7 @@ pub fn calibrate(records: &[TurnRecord], options: &Options) -> Result<Calibratio
         calls: groups.iter().map(|group| group.calls).sum(),
         sessions: calls::count(sessions.0.len()),
         source: if options.source.is_empty() { String::from("logs") } else { options.source.clone() },
-        rho: memory.lag_one.unwrap_or(0.0).clamp(-0.9, 0.9),
+        lean: lean(&units, &rungs, tau),
         turns_cv: memory.turns_cv.unwrap_or(TURNS_CV_ELSEWHERE),
         model,
         name,
@@ -206,6 +216,9 @@ fn choose_efforts(model: &str, groups: &[Group], asked: &[String]) -> Result<Vec
     if !asked.is_empty() {
         let apart: BTreeSet<&String> = asked.iter().collect();
         let fine = asked.len() >= 2 && apart.len() == asked.len() && asked.iter().all(|word| !word.trim().is_empty());
+        if ladder::is_backwards(asked) {
+            return Err(FitError::Backwards { efforts: asked.to_vec() });
+        }
         return if fine { Ok(asked.to_vec()) } else { Err(FitError::Ladder { efforts: asked.to_vec() }) };
     }
     let known = ladder::words(model);
@@ -255,11 +268,15 @@ fn stand(efforts: &[String], groups: &[Group], tau: f64) -> Result<Vec<RungFit>,
     efforts.iter().map(rung).collect()
 }
 
+/// How calls of the measured rungs lean on the one before.
+fn lean(units: &Units, rungs: &[RungFit], tau: f64) -> Lean {
+    let own: Vec<Rung<'_>> = rungs.iter().filter(|rung| rung.is_measured()).map(Rung::of).collect();
+    Surface::of(units, &own, tau).top(&vec![1.0; units.all.len()]).unwrap_or_default()
+}
+
 fn measured(effort: &str, group: &Group, tau: f64) -> Option<RungFit> {
     let found = group.families?;
-    let mut sizes = found.mixture;
-    sizes.narrow = sizes.narrow.narrowed(tau * tau);
-    sizes.wide = sizes.wide.narrowed(tau * tau);
+    let sizes = kinds::without(&found.mixture, tau);
     let evidence = Evidence {
         sessions: group.sessions,
         calls: group.known - group.zeros,

@@ -58,7 +58,7 @@ fn calibration(fit: &Calibration, figures: &Figures) -> Value {
         "units_are": units_are(figures.blocks),
         "figures": numbers(&figures.model),
         "rungs": fit.rungs.iter().map(rung).collect::<Vec<_>>(),
-        "scenario": {"rho": six(fit.rho), "tau": six(fit.tau), "turns_cv": six(fit.turns_cv), "turns_min": fit.memory.turns_min.max(1)},
+        "scenario": {"rho": six(fit.lean.rho), "kind_rho": six(fit.lean.kind_rho), "tau": six(fit.tau), "turns_cv": six(fit.turns_cv), "turns_min": fit.memory.turns_min.max(1)},
         "gaps": fit.timing.gaps,
         "long_gaps": fit.timing.long_gaps,
         "timed_calls": fit.timing.calls,

@@ -4,6 +4,8 @@
 //! [`UNITS_FLOOR`] they are cut into blocks of calls: about [`BLOCKS`] in all, none shorter than [`BLOCK_FLOOR`] calls but the last
 //! of a stretch. What differs from session to session is then not in the intervals, and who prints them says so.
 
+use std::sync::Arc;
+
 use super::bootstrap::{Strata, UNITS_FLOOR};
 use super::calls::{Call, SESSION_FLOOR, Sessions};
 use super::numeric::{float, len, mean};
@@ -29,12 +31,26 @@ pub(super) struct Sums {
     pub(super) gaps: [f64; 3],
 }
 
+/// Two neighbours at one effort.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair {
+    /// The place of the effort in the unit's [`logs`](Unit::logs).
+    pub(super) effort: usize,
+    /// ln size of the one, and of the call after it.
+    pub(super) before: f64,
+    pub(super) after: f64,
+    /// ln sizes of their stretch, whatever part of it the unit has.
+    pub(super) stretch: Arc<[f64]>,
+}
+
 /// A unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unit {
     pub(super) sums: Sums,
     /// ln of positive sizes by effort, in stretches long enough to say something: how many, sum, sum of squares.
     pub(super) logs: Vec<(String, [f64; 3])>,
+    /// Neighbours in such stretches.
+    pub(super) pairs: Vec<Pair>,
     /// Known sizes.
     pub(super) sizes: Vec<u64>,
     /// Tokens and seconds of calls that have both.
@@ -55,12 +71,25 @@ pub(super) struct Units {
     pub(super) blocks: bool,
 }
 
+/// A call of positive size against the rest of its stretch.
+#[derive(Clone)]
+struct Off {
+    /// ln size.
+    log: f64,
+    /// Its mean in the stretch.
+    centre: f64,
+    /// All of the stretch.
+    stretch: Arc<[f64]>,
+    /// The place in the session less the mean of the stretch's places.
+    place: f64,
+}
+
 /// A call in its stretch.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Placed<'a> {
     call: &'a Call<'a>,
-    /// ln size less the mean of the stretch, and the same of the place in the session; none in short stretches.
-    off: Option<(f64, f64, f64)>,
+    /// Where it stands in its stretch; none in short stretches.
+    off: Option<Off>,
     /// The gap before it.
     gap: Option<f64>,
 }
@@ -146,7 +175,8 @@ fn stretch<'a>(session: &'a [Call<'a>], is_in: impl Fn(&Call<'_>) -> bool) -> Ve
         .filter_map(|(at, call)| Some((at, positive(call)?)))
         .collect();
     let long = inside.len() >= SESSION_FLOOR;
-    let log_mean = mean(&inside.iter().map(|(_, log)| *log).collect::<Vec<_>>());
+    let logs: Arc<[f64]> = inside.iter().map(|(_, log)| *log).collect();
+    let log_mean = mean(&logs);
     let place_mean = mean(&inside.iter().map(|(at, _)| place(*at)).collect::<Vec<_>>());
     let gap = |at: usize| {
         let before = session.get(at.checked_sub(1)?)?;
@@ -155,7 +185,12 @@ fn stretch<'a>(session: &'a [Call<'a>], is_in: impl Fn(&Call<'_>) -> bool) -> Ve
     };
     let own = session.iter().enumerate().filter(|(_, call)| is_in(call));
     own.map(|(at, call)| {
-        let off = positive(call).filter(|_| long).map(|log| (log, log - log_mean, place(at) - place_mean));
+        let off = positive(call).filter(|_| long).map(|log| Off {
+            log,
+            centre: log_mean,
+            stretch: Arc::clone(&logs),
+            place: place(at) - place_mean,
+        });
         Placed { call, off, gap: gap(at) }
     })
     .collect()
@@ -169,7 +204,7 @@ impl Unit {
             sums[1] += value;
             sums[2] += value * value;
         };
-        let mut recent: [Option<f64>; 2] = [None; 2];
+        let mut recent: [Option<&Off>; 2] = [None; 2];
         let mut effort = None;
         for placed in calls {
             if let Some(output) = placed.call.output {
@@ -178,18 +213,27 @@ impl Unit {
                 let taken = placed.call.start.and_then(|start| placed.call.end.checked_sub(start));
                 unit.times.extend(taken.map(|taken| (float(output), float(taken) / 1000.0)));
             }
-            if let Some((log, off, place)) = placed.off {
+            if let Some(here) = &placed.off {
+                let (off, place) = (here.log - here.centre, here.place);
                 if effort != Some(placed.call.effort) {
                     effort = Some(placed.call.effort);
                     recent = [None; 2];
                 }
-                unit.sums.lag[0] += recent[0].map_or(0.0, |before| before * off);
-                unit.sums.lag_two[0] += recent[1].map_or(0.0, |before| before * off);
+                let with = |before: Option<&Off>| before.map_or(0.0, |before| (before.log - before.centre) * off);
+                unit.sums.lag[0] += with(recent[0]);
+                unit.sums.lag_two[0] += with(recent[1]);
                 unit.sums.lag[1] += off * off;
                 unit.sums.trend[0] += place * off;
                 unit.sums.trend[1] += place * place;
-                recent = [Some(off), recent[0]];
-                moments(unit.logs_of(placed.call.effort.unwrap_or_default()), log);
+                let own = unit.place_of(placed.call.effort.unwrap_or_default());
+                moments(&mut unit.logs[own].1, here.log);
+                unit.pairs.extend(recent[0].map(|before| Pair {
+                    effort: own,
+                    before: before.log,
+                    after: here.log,
+                    stretch: Arc::clone(&here.stretch),
+                }));
+                recent = [Some(here), recent[0]];
             }
             if let Some(gap) = placed.gap {
                 moments(&mut unit.sums.gaps, gap);
@@ -198,11 +242,10 @@ impl Unit {
         unit
     }
 
-    fn logs_of(&mut self, effort: &str) -> &mut [f64; 3] {
-        let at = self.logs.iter().position(|(word, _)| word == effort).unwrap_or_else(|| {
+    fn place_of(&mut self, effort: &str) -> usize {
+        self.logs.iter().position(|(word, _)| word == effort).unwrap_or_else(|| {
             self.logs.push((effort.to_owned(), [0.0; 3]));
             self.logs.len() - 1
-        });
-        &mut self.logs[at].1
+        })
     }
 }

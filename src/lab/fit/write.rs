@@ -9,6 +9,15 @@ use super::Calibration;
 use super::figures::{Figure, Figures};
 use super::ladder::{Origin, PRIOR, RungFit};
 
+/// What stands between the model and its efforts in the sentence that says what a scenario is.
+const ABOUT: &str = " as its logs show it at ";
+
+/// The model that a scenario says it was fitted to, in the sentence that [`scenario`] writes.
+#[must_use]
+pub fn model_of(about: &str) -> Option<&str> {
+    about.split_once(ABOUT).map(|(model, _)| model)
+}
+
 /// The text of the scenario.
 #[must_use]
 pub fn scenario(fit: &Calibration, figures: Option<&Figures>) -> String {
@@ -40,7 +49,7 @@ fn head(text: &mut String, fit: &Calibration, figures: Option<&Figures>) -> core
     }
     writeln!(text, "\nformat = 1\nname = {}", quoted(name))?;
     let rest = if measured.len() < fit.rungs.len() { "; the other efforts stand where a prior puts them" } else { "" };
-    writeln!(text, "about = {}", quoted(&format!("{model} as its logs show it at {list}{rest}.")))?;
+    writeln!(text, "about = {}", quoted(&format!("{model}{ABOUT}{list}{rest}.")))?;
     let [soft, middle, hard] = fit.targets;
     writeln!(
         text,
@@ -110,9 +119,13 @@ fn tail(text: &mut String, fit: &Calibration, figures: Option<&Figures>) -> core
     if fit.rungs.iter().any(|rung| !rung.is_measured()) {
         writeln!(text, "\n[prior.{PRIOR}]\nsource = {}", quoted(PRIOR_TEXT))?;
     }
-    writeln!(text, "\n# How ln size goes with that of the call before, the session's mean taken off.")?;
-    note(text, &[("lag_one", "observed"), ("trend", "ln size from a session's first call to its last")])?;
-    writeln!(text, "[turn]\nrho = {}\n\n[session]", number(fit.rho))?;
+    writeln!(
+        text,
+        "\n# How a call leans on the one before: by its size within its kind (narrow, wide), and by its kind."
+    )?;
+    note(text, &[("rho", "rho"), ("kind_rho", "kind_rho")])?;
+    note(text, &[("lag_one", "ln size, lag one"), ("trend", "ln size from a session's first call to its last")])?;
+    writeln!(text, "[turn]\nrho = {}\nkind_rho = {}\n\n[session]", number(fit.lean.rho), number(fit.lean.kind_rho))?;
     match fit.memory.session_share() {
         Some(share) => writeln!(
             text,

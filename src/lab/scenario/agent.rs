@@ -12,7 +12,7 @@ use crate::sim::{
 
 use super::fields::{Bounds, Fields, Item};
 
-pub(super) const TURN: [&str; 2] = ["rho", "outliers"];
+pub(super) const TURN: [&str; 3] = ["rho", "kind_rho", "outliers"];
 pub(super) const SESSION: [&str; 3] = ["tau", "rho", "trend"];
 pub(super) const TURNS: [&str; 4] = ["mean", "cv", "min", "max"];
 pub(super) const TIME: [&str; 3] = ["overhead", "tool", "tokens_per_second"];
@@ -118,13 +118,13 @@ fn empirical(item: &Item<'_>) -> Option<Size> {
 }
 
 pub(super) fn turn(fields: &Fields<'_>) -> Option<TurnModel> {
-    let rho = fields.real_or("rho", 0.0, CORRELATION);
+    let (rho, kind_rho) = (fields.real_or("rho", 0.0, CORRELATION), fields.real_or("kind_rho", 0.0, CORRELATION));
     let outliers = fields.or("outliers", None, |item| {
         let fields = item.table(&["share", "factor"])?;
         let (share, factor) = (fields.real("share", SHARE), fields.real("factor", FACTOR));
         Some(Some(Outliers { share: share?, factor: factor? }))
     });
-    Some(TurnModel { rho: rho?, outliers: outliers? })
+    Some(TurnModel { rho: rho?, kind_rho: kind_rho?, outliers: outliers? })
 }
 
 pub(super) fn session(fields: &Fields<'_>) -> Option<SessionModel> {

@@ -273,9 +273,13 @@ fn agent_of(root: &Fields<'_>, rungs: Option<Vec<RungModel>>) -> Option<AgentMod
 
 /// What only the model as a whole can say, told at the key that can mend it.
 fn whole_agent(root: &Fields<'_>, error: &ModelError) -> Option<AgentModel> {
-    let rho = root.get("turn").and_then(|item| item.table(&agent::TURN)).and_then(|turn| turn.get("rho"));
-    match (error, rho) {
-        (ModelError::CorrelatedGamma { .. }, Some(rho)) => rho.wrong(error.to_string()),
-        (_, _) => root.wrong("rung", error.to_string()),
-    }
+    let key = if matches!(error, ModelError::CorrelatedGamma { .. }) {
+        "rho"
+    } else if matches!(error, ModelError::OneKind) {
+        "kind_rho"
+    } else {
+        return root.wrong("rung", error.to_string());
+    };
+    let item = root.get("turn").and_then(|item| item.table(&agent::TURN)).and_then(|turn| turn.get(key));
+    item.map_or_else(|| root.wrong("rung", error.to_string()), |item| item.wrong(error.to_string()))
 }

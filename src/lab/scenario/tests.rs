@@ -68,6 +68,7 @@ source = "A study of what an effort is worth."
 
 [turn]
 rho = 0.25
+kind_rho = 0.5
 outliers = { share = 0.02, factor = 8 }
 
 [session]
@@ -170,7 +171,10 @@ fn the_agent_of_a_full_file_arrives() {
     }
     let factors: Vec<_> = spec.rungs.iter().map(|rung| (rung.turns_factor, rung.seconds_factor, rung.shift)).collect();
     assert_eq!(factors, [(1.0, 1.0, Some((-0.15, 0.25))), (1.5, 0.5, None), (1.0, 1.0, None), (1.0, 1.0, None)]);
-    assert_eq!((spec.turn.rho, spec.turn.outliers), (0.25, Some(Outliers { share: 0.02, factor: 8.0 })));
+    assert_eq!(
+        (spec.turn.rho, spec.turn.kind_rho, spec.turn.outliers),
+        (0.25, 0.5, Some(Outliers { share: 0.02, factor: 8.0 }))
+    );
     assert_eq!((spec.session.tau, spec.session.rho, spec.session.trend), (0.2, -0.5, 1.0));
     assert_eq!((spec.turns.mean, spec.turns.cv, spec.turns.min, spec.turns.max), (20.0, 0.5, 2, Some(90)));
     assert_eq!(spec.time.overhead, Span { mean: 6.0, cv: 0.5 });
@@ -253,6 +257,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("{ sessions = 1, calls = 2 }", "{ sessions = 0, calls = 2 }", "rung[2].measured.sessions"),
     ("share = 0.02", "share = 1.02", "turn.outliers.share: it must be at least 0 and at most 1, and is 1.02"),
     ("rho = -0.5", "rho = -1", "session.rho"),
+    ("kind_rho = 0.5", "kind_rho = 1", "turn.kind_rho"),
     ("tau = 0.2", "tua = 0.2", "session.tua: unknown key; did you mean `tau`?"),
     ("tokens_per_second = 70", "tokens_per_second = 0", "time.tokens_per_second"),
     ("round = 130", "round = 60", "drift.steps[1]: its round is not after"),
@@ -287,6 +292,12 @@ fn what_is_missing_is_told_at_its_table() {
         ("max = 90", "max = 1", "[turns]", "turns.min: it is 2, above the most turns of a round, 1"),
         ("mode = \"partial\"", "mode = \"final\"", "phi = ", "accounting.phi: it goes with mode"),
         ("\"lognormal\", mean = 30, cv = 0 ", "\"gamma\", mean = 30, cv = 1 ", "rho = 0.25", "turn.rho"),
+        (
+            "\"mixture\", effort_moves = \"wide\", narrow = { weight = 0.42, mu = 5.16, sigma = 0.46 }, wide = { weight = 0.58, mu = 6.14, sigma = 1.30 }",
+            "\"lognormal\", mean = 300, cv = 1",
+            "kind_rho = 0.5",
+            "turn.kind_rho: turn.kind_rho needs a rung whose turns are of two kinds",
+        ),
         ("format = 1\n", "", "correction", "format: it is missing"),
     ];
     for (old, new, anchor, expected) in cases {
@@ -479,7 +490,11 @@ fn the_canonical_scenarios_are_those_of_the_control_study() {
         assert_eq!((spec.time.overhead.mean, spec.time.tool.mean, spec.time.tokens_per_second), seconds, "{name}");
         assert_eq!((spec.time.overhead.cv, spec.time.tool.cv), (0.5, 1.5), "{name}");
         assert_eq!((s.plan.rounds, s.governor.rest, s.governor.budget), (200, Millis::from_secs(5), None), "{name}");
-        assert_eq!((spec.turn.rho, spec.session.rho, spec.faults.truncated), (0.0, 0.0, 0.0), "{name}");
+        assert_eq!(
+            (spec.turn.rho, spec.turn.kind_rho, spec.session.rho, spec.faults.truncated),
+            (0.0, 0.0, 0.0, 0.0),
+            "{name}"
+        );
         special(name, &s);
         let cells: Vec<_> = s.grid(Axes::default()).unwrap().cells().collect();
         for (law, over, slack) in [(LawKind::Reference, 300, 150_000), (LawKind::Reset, 3600, 300_000)] {

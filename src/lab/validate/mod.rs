@@ -196,16 +196,22 @@ fn beside(records: &[TurnRecord], dealt: &BTreeMap<u64, u32>, fold: u32) -> Vec<
     records.iter().filter(|record| dealt.get(&record.round) != Some(&fold)).cloned().collect()
 }
 
-/// Deals the sessions of a model that say their effort into folds, the longest first.
+/// Deals the sessions of a model that say their effort into folds: effort by effort, that of the most of their turns, and of each the longest
+/// first, so that no fold has all that another effort is fitted to.
 fn deal(records: &[TurnRecord], model: &str, folds: u32) -> BTreeMap<u64, u32> {
-    let mut turns: BTreeMap<u64, u64> = BTreeMap::new();
-    let told = |record: &&TurnRecord| record.counts_as_turn && effort_of(record).is_some();
-    for record in records.iter().filter(told).filter(|record| model_of(record) == model) {
-        *turns.entry(record.round).or_default() += 1;
+    let mut turns: BTreeMap<u64, BTreeMap<&str, u64>> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.counts_as_turn && model_of(record) == model) {
+        let Some(effort) = effort_of(record) else { continue };
+        *turns.entry(record.round).or_default().entry(effort).or_default() += 1;
     }
-    let mut order: Vec<(u64, u64)> = turns.into_iter().map(|(session, turns)| (turns, session)).collect();
-    order.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    (0..folds.max(1)).cycle().zip(order).map(|(fold, (_, session))| (session, fold)).collect()
+    let place = |(session, efforts): (u64, BTreeMap<&str, u64>)| {
+        let all: u64 = efforts.values().sum();
+        let most = efforts.into_iter().rev().max_by_key(|(_, turns)| *turns).map(|(effort, _)| effort.to_owned());
+        (most, core::cmp::Reverse(all), session)
+    };
+    let mut order: Vec<_> = turns.into_iter().map(place).collect();
+    order.sort();
+    (0..folds.max(1)).cycle().zip(order).map(|(fold, (.., session))| (session, fold)).collect()
 }
 
 fn gather(
@@ -252,7 +258,7 @@ fn report(
         window_cv,
         groups,
         unfitted: Vec::new(),
-        notes: notes(records, model, &samples),
+        notes: notes(records, scenario, model, &samples),
     }
 }
 
@@ -329,8 +335,16 @@ fn overall(groups: &[Group], [real, simulated]: [Range; 2]) -> Verdict {
 }
 
 /// What the comparison leaves out.
-fn notes(records: &[TurnRecord], model: &str, off_ladder: &BTreeMap<String, Sample>) -> Vec<String> {
+fn notes(
+    records: &[TurnRecord],
+    scenario: &Scenario,
+    model: &str,
+    off_ladder: &BTreeMap<String, Sample>,
+) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(fitted) = fit::write::model_of(&scenario.about).filter(|fitted| *fitted != model) {
+        notes.push(format!("the scenario was fitted to {fitted}, and these are turns of {model}"));
+    }
     if !off_ladder.is_empty() {
         let words: Vec<&str> = off_ladder.keys().map(String::as_str).collect();
         notes.push(format!("not on the scenario's ladder, and left out: {}", words.join(", ")));

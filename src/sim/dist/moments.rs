@@ -1,10 +1,11 @@
 //! Second moments of sizes: how far turns scatter, and how two turns of a session go together.
 //!
-//! For estimates of what a sample will be worth; no run is made with them. Of two turns the normals behind them have the
-//! stated correlation, and whether each is narrow or wide is drawn for each alone. Units: squared tokens. Source: moments of
+//! For estimates of what a sample will be worth; no run is made with them. Of two turns the normals behind their sizes have one
+//! stated correlation, and those behind their kinds, narrow or wide, another. Units: squared tokens. Source: moments of
 //! the lognormal (Aitchison and Brown 1957); Gebelein 1941 for the bound.
 
 use super::{Component, Kind, Size, SizeError, bounded_exp};
+use crate::sim::normal;
 
 impl Size {
     /// The variance, in squared tokens.
@@ -60,10 +61,11 @@ impl Size {
         }
     }
 
-    /// The covariance of two turns whose normals have this correlation, in squared tokens. For an empirical size it is the
-    /// most that it can be in size, the correlation of the normals; a gamma has no normal behind it, and none.
+    /// The covariance of two turns whose normals have this correlation, and those of whose kinds `kinds`, in squared tokens. For
+    /// an empirical size it is the most that it can be in size, the correlation of the normals; a gamma has no normal behind
+    /// it, and none.
     #[must_use]
-    pub fn covariance(&self, correlation: f64) -> f64 {
+    pub fn covariance(&self, correlation: f64, kinds: f64) -> f64 {
         match &self.0 {
             Kind::Lognormal { mean, cv } => {
                 let variance = libm::log1p(cv * cv);
@@ -71,14 +73,19 @@ impl Size {
             }
             Kind::Mixture { narrow, wide, .. } => {
                 let parts = [(narrow.weight, narrow), (1.0 - narrow.weight, wide)];
-                let mut sum = 0.0;
+                // of two turns, how much likelier than by chance it is that both are narrow, or both wide
+                let alike =
+                    normal::both_below(normal::inverse_cdf(narrow.weight), kinds) - narrow.weight * narrow.weight;
+                let (mut sum, mut more) = (0.0, 0.0);
                 for (share, one) in parts {
                     for (other_share, other) in parts {
                         let both = libm::expm1((one.sigma * other.sigma * correlation).min(super::MOST_EXPONENT));
                         sum += share * other_share * one.mean() * other.mean() * both;
+                        let sign = if std::ptr::eq(one, other) { 1.0 } else { -1.0 };
+                        more += sign * one.mean() * other.mean() * (1.0 + both);
                     }
                 }
-                sum
+                if kinds == 0.0 { sum } else { sum + alike * more }
             }
             Kind::Empirical { .. } => self.variance() * correlation,
             Kind::Gamma { .. } => 0.0,
@@ -110,9 +117,9 @@ mod tests {
     }
 
     /// Mean, variance and covariance of neighbours over many turns that the agent makes.
-    fn drawn(size: &Size, rho: f64) -> [f64; 3] {
+    fn drawn(size: &Size, rho: f64, kind_rho: f64) -> [f64; 3] {
         let mut spec = AgentSpec::new(vec![RungModel::new(size.clone())]);
-        spec.turn.rho = rho;
+        (spec.turn.rho, spec.turn.kind_rho) = (rho, kind_rho);
         spec.turns = TurnCount { mean: 1000.0, cv: 0.0, min: 1, max: None };
         let model = AgentModel::new(spec).unwrap();
         let (mut luck, mut draw) = (model.luck(5, 0, 400), RoundDraw::default());
@@ -132,25 +139,28 @@ mod tests {
     fn moments_are_those_of_what_is_drawn() {
         let steps: Vec<f64> = (0..=50).map(|at| f64::from(at * at)).collect();
         let sizes = [
-            (Size::lognormal(500.0, 0.8).unwrap(), 0.5, 0.04),
-            (mixture(), 0.4, 0.04),
-            (Size::gamma(500.0, 0.7).unwrap(), 0.0, 0.02),
-            (Size::empirical(steps).unwrap(), 0.0, 0.02),
+            (Size::lognormal(500.0, 0.8).unwrap(), 0.5, 0.0, 0.04),
+            (mixture(), 0.4, 0.0, 0.04),
+            (mixture(), 0.2, 0.9, 0.04),
+            (mixture(), 0.0, -0.7, 0.04),
+            (Size::gamma(500.0, 0.7).unwrap(), 0.0, 0.0, 0.02),
+            (Size::empirical(steps).unwrap(), 0.0, 0.0, 0.02),
         ];
-        for (size, rho, off) in sizes {
-            let [mean, variance, covariance] = drawn(&size, rho);
+        for (size, rho, kinds, off) in sizes {
+            let [mean, variance, covariance] = drawn(&size, rho, kinds);
             assert!((mean / size.mean() - 1.0).abs() < 0.01, "{size:?} {mean}");
             assert!((variance / size.variance() - 1.0).abs() < off, "{size:?} {variance} {}", size.variance());
-            let far = (covariance - size.covariance(rho)).abs() / size.variance();
-            assert!(far < off, "{size:?} {covariance} {}", size.covariance(rho));
+            let far = (covariance - size.covariance(rho, kinds)).abs() / size.variance();
+            assert!(far < off, "{size:?} {covariance} {}", size.covariance(rho, kinds));
         }
     }
 
     #[test]
     fn a_lognormal_with_itself_has_its_variance_and_with_a_stranger_none() {
         let size = Size::lognormal(300.0, 1.5).unwrap();
-        assert!((size.covariance(1.0) / size.variance() - 1.0).abs() < 1e-12);
-        assert!(size.covariance(0.0).abs() < 1e-9 && size.covariance(-0.5) < 0.0);
-        assert!(mixture().covariance(1.0) < mixture().variance(), "kinds are drawn apart");
+        assert!((size.covariance(1.0, 0.0) / size.variance() - 1.0).abs() < 1e-12);
+        assert!(size.covariance(0.0, 0.0).abs() < 1e-9 && size.covariance(-0.5, 0.0) < 0.0);
+        assert!(mixture().covariance(1.0, 0.0) < mixture().variance(), "kinds are drawn apart");
+        assert!((mixture().covariance(1.0, 1.0) / mixture().variance() - 1.0).abs() < 1e-6);
     }
 }

@@ -117,9 +117,14 @@ fn the_numbers_stay() {
         })
         .collect();
     assert_eq!(got, PINNED);
+    let leaning = kinds(0.7);
+    let draw = realised(&mut leaning.luck(0x1234_5678_9abc_def0, 42, 8), 1, 5);
+    assert_eq!(draw.tokens[..8], LEANING);
 }
 
 /// By rung: turns, tokens of the first, milliseconds of the second, tokens and milliseconds in all.
+const LEANING: [u32; 8] = [9187, 16, 22, 21, 22, 8465, 7314, 18];
+
 const PINNED: [(usize, u32, u32, u64, u64); 6] = [
     (20, 8696, 32300, 351_747, 5_324_266),
     (20, 106, 36829, 226_656, 3_537_252),
@@ -201,6 +206,65 @@ fn turns_lean_on_the_turn_before() {
         let sd = mean_and_error(&logs).1 * 4000_f64.sqrt();
         assert!((sd / libm::log(2.0).sqrt() - 1.0).abs() < 0.04, "{sd}");
     }
+}
+
+/// Two rungs of two kinds, a third of turns narrow at the one and two thirds at the other.
+fn kinds(kind_rho: f64) -> AgentModel {
+    let part = |weight, mu| Component { weight, mu, sigma: 0.1 };
+    let size = |narrow: f64| Size::mixture(part(narrow, 3.0), part(1.0 - narrow, 9.0), Moves::Wide).unwrap();
+    model(|spec| {
+        spec.rungs = vec![RungModel::new(size(1.0 / 3.0)), RungModel::new(size(2.0 / 3.0))];
+        spec.turn.kind_rho = kind_rho;
+        spec.turns.cv = 0.0;
+        spec.session.tau = 0.0;
+    })
+}
+
+#[test]
+fn kinds_lean_on_the_kind_before_and_keep_their_shares() {
+    for kind_rho in [0.8, -0.5] {
+        let model = kinds(kind_rho);
+        let mut luck = model.luck(8, 0, 6000);
+        let (mut narrow, mut both, mut next_but_one) = ([0.0; 2], 0.0, 0.0);
+        for round in 0..6000 {
+            let [hard, soft] = [0, 1].map(|rung| {
+                let is_narrow = |tokens: &u32| *tokens < 403;
+                realised(&mut luck, rung, round).tokens.iter().map(is_narrow).collect::<Vec<bool>>()
+            });
+            // one normal stands behind both: what is narrow where few are is narrow where many are
+            assert!(hard.iter().zip(&soft).all(|(hard, soft)| *soft || !hard));
+            let count = |hits: usize| f64::from(u32::try_from(hits).unwrap());
+            narrow[0] += count(hard.iter().filter(|narrow| **narrow).count()) / 120_000.0;
+            narrow[1] += count(soft.iter().filter(|narrow| **narrow).count()) / 120_000.0;
+            both += count(hard.windows(2).filter(|pair| pair[0] && pair[1]).count()) / 114_000.0;
+            next_but_one += count(hard.windows(3).filter(|all| all[0] && all[2]).count()) / 108_000.0;
+        }
+        assert!((narrow[0] - 1.0 / 3.0).abs() < 0.01 && (narrow[1] - 2.0 / 3.0).abs() < 0.01, "{narrow:?}");
+        let edge = normal::inverse_cdf(1.0 / 3.0);
+        for (lag, seen) in [(kind_rho, both), (kind_rho * kind_rho, next_but_one)] {
+            let expected = normal::both_below(edge, lag);
+            assert!((seen - expected).abs() < 0.008, "{kind_rho}: {seen} for {expected}");
+        }
+    }
+}
+
+#[test]
+fn kinds_that_do_not_lean_are_those_of_the_uniforms_and_others_move_nothing_else() {
+    let (plain, leaning) = (kinds(0.0), kinds(0.9));
+    let (mut plain, mut leaning) = (plain.luck(3, 1, 40), leaning.luck(3, 1, 40));
+    let mut changed = 0;
+    for round in 0..40 {
+        let (before, after) = (realised(&mut plain, 0, round), realised(&mut leaning, 0, round));
+        let uniforms = (0..20).map(|turn| Noise::new(3, 1).uniform(Channel::Component, round, turn));
+        assert!(uniforms.zip(&before.tokens).all(|(uniform, tokens)| (uniform < 1.0 / 3.0) == (*tokens < 403)));
+        // the first turn has none before it
+        assert_eq!(before.tokens[0], after.tokens[0]);
+        for (before, after) in before.tokens.iter().zip(&after.tokens) {
+            changed += u32::from(before != after);
+            assert!(before == after || (*before < 403) != (*after < 403), "sizes within a kind stay");
+        }
+    }
+    assert!(changed > 100, "{changed}");
 }
 
 /// Expected count: the sum over the counts of the chance of each, from the lognormal's own distribution.

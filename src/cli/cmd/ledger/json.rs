@@ -14,6 +14,8 @@ struct Whole<'a> {
     dedup: &'static str,
     files: Vec<File<'a>>,
     total: Entry<'a>,
+    /// Some files state a cost and others with turns do not.
+    cost_is_partial: bool,
     /// What the files would add up to, each alone, beyond the total.
     counted_twice: Sum,
 }
@@ -155,6 +157,7 @@ pub(super) fn of(sheet: &Sheet) -> Outcome<String> {
         },
         files: sheet.files().map(|(file, account)| File { file, entry: entry(account) }).collect(),
         total: entry(&sheet.ledger.total),
+        cost_is_partial: sheet.is_partial(),
         counted_twice: sum(sheet.ledger.doubled),
     };
     let mut text = serde_json::to_string_pretty(&whole).map_err(Failure::internal)?;

@@ -19,6 +19,13 @@ struct Sheet {
 }
 
 impl Sheet {
+    /// Whether some files state what they cost, and others with turns do not.
+    fn is_partial(&self) -> bool {
+        let states = |account: &Account| account.cost.is_some();
+        let silent = |account: &Account| account.all.turns > 0 && account.cost.is_none();
+        self.ledger.files.iter().any(states) && self.ledger.files.iter().any(silent)
+    }
+
     fn files(&self) -> impl Iterator<Item = (&str, &Account)> {
         self.names.iter().map(String::as_str).zip(&self.ledger.files)
     }

@@ -90,6 +90,16 @@ fn notes(sheet: &Sheet) -> String {
     if total.estimated_turns > 0 {
         notes.push(format!("turns that have a share of a total, right in sum only: {}", total.estimated_turns));
     }
+    if sheet.is_partial() {
+        notes.push("USD is what some files state; others have turns and state none, so that all cost more".to_owned());
+    }
+    let cached = [total.input, total.cache_read, total.cache_write, total.reasoning].map(|tokens| tokens.count());
+    if cached.iter().any(|tokens| *tokens > 0) {
+        let [input, read, write, reasoning] = cached;
+        notes.push(format!(
+            "input tokens: {input} outside the cache, {read} read from it, {write} written to it; {reasoning} of the output were stated as reasoning"
+        ));
+    }
     if !total.health.error_kinds.is_empty() {
         let kinds: Vec<String> =
             total.health.error_kinds.iter().map(|(kind, times)| format!("{times} {kind}")).collect();
@@ -106,6 +116,9 @@ pub(super) fn of(sheet: &Sheet) -> String {
         table.add_row(row(name, account));
     }
     let mut total = row("total", &sheet.ledger.total);
+    if let Some(usd) = total.last_mut().filter(|_| sheet.is_partial()) {
+        usd.insert_str(0, ">=");
+    }
     if sheet.ledger.total.formats.len() > 1 {
         total[1] = format!("{} formats", sheet.ledger.total.formats.len());
     }
