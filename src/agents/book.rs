@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::counter::{Counter, Fall};
 use super::index::Index;
-use super::log::{Closing, Coverage, Log, Sum, TurnKey};
+use super::log::{Closing, Coverage, Log, LogTurn, Sum, TurnKey};
 use super::loose::{Count, MAX_PER_CALL, Price};
 use super::turns::{Calls, KeyRef};
 use super::{Format, Health};

@@ -117,7 +117,8 @@ impl Reader {
     /// Hands over the records that came since it was last asked. One that a later line makes larger is not handed over again.
     pub fn drain_touched(&mut self, out: &mut Vec<Touched>) {
         let Some(seen) = &mut self.watched else { return };
-        out.extend(self.log.turns[*seen..].iter().map(|turn| Touched { turn: turn.clone(), begun: None, side: false }));
+        let new = self.log.turns.iter().skip(*seen);
+        out.extend(new.map(|turn| Touched { turn, begun: None, side: false }));
         *seen = self.log.turns.len();
     }
 

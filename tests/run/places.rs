@@ -39,19 +39,52 @@ fn a_task_arrives_byte_for_byte() {
     let odd = "say \"it's\" `id` $(id) $HOME \\n %s {effort} {prompt_file}\n\n\ttab ü 漢字 🦀\r\nend  \n";
     let dash = "--max-rounds 5\n-x";
     let large = "0123456789abcdef\n".repeat(300_000 / 17 + 1);
-    assert_eq!(arrives(&world, &|run| drop(run.arg(odd)), ""), odd.as_bytes());
+    assert_eq!(
+        arrives(
+            &world,
+            &|run| {
+                let _ = run.arg(odd);
+            },
+            ""
+        ),
+        odd.as_bytes()
+    );
     for text in [odd, dash, &large] {
         let file = world.path("task.md");
         fs::write(&file, text).unwrap();
-        assert_eq!(arrives(&world, &|run| drop(run.arg("--prompt-file").arg(&file)), ""), text.as_bytes());
-        assert_eq!(arrives(&world, &|run| drop(run.args(["--prompt-file", "-"])), text), text.as_bytes());
+        assert_eq!(
+            arrives(
+                &world,
+                &|run| {
+                    let _ = run.arg("--prompt-file").arg(&file);
+                },
+                ""
+            ),
+            text.as_bytes()
+        );
+        assert_eq!(
+            arrives(
+                &world,
+                &|run| {
+                    let _ = run.args(["--prompt-file", "-"]);
+                },
+                text
+            ),
+            text.as_bytes()
+        );
     }
 }
 
 #[test]
 fn a_byte_order_mark_is_left_out_and_line_ends_are_left_alone() {
     let world = World::new();
-    let got = arrives(&world, &|run| drop(run.args(["--prompt-file", "-"])), "\u{feff}one\r\ntwo\r\n");
+    let got = arrives(
+        &world,
+        &|run| {
+            let _ = run.args(["--prompt-file", "-"]);
+        },
+        "\u{feff}one\r\ntwo\r\n",
+    );
     assert_eq!(got, b"one\r\ntwo\r\n");
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::join::join;
-use super::super::log::{Coverage, Log};
+use super::super::log::{Coverage, Log, LogTurn};
 use super::sign::Signs;
 use super::{
     AgentKind, Closed, Landed, Ledger, Live, Open, Place, ProcessEnd, Source, has_calls, only_in_files, plain,
@@ -94,7 +94,11 @@ fn logs(kind: AgentKind, ledger: &Ledger, sources: Vec<Source>) -> Logs {
         let Ok(mut log) = source.reader.finish() else { continue };
         if kind == AgentKind::Gemini && place > 0 && ledger.session.is_some() {
             // a subagent's calls are under a session of its own, and are in the sum of the round's
-            log.turns.iter_mut().for_each(|turn| turn.record.session.clone_from(&ledger.session));
+            let mine = |mut turn: LogTurn| {
+                turn.record.session.clone_from(&ledger.session);
+                turn
+            };
+            log.turns = log.turns.iter().map(mine).collect();
         }
         let told =
             ledger.session.as_ref().filter(|_| kind == AgentKind::Copilot && place > 0 && !log.lineage.is_empty());

@@ -150,16 +150,17 @@ impl<'a> Reader<'a> {
     /// Variance of the log of a mean of so many turns of one session.
     fn variance(&self, model: &RungModel, cv: f64, turns: f64) -> f64 {
         let tau = self.spec.session.tau;
-        let rho = self.spec.turn.rho;
-        if rho == 0.0 || turns <= 1.0 {
+        let (rho, kind_rho) = (self.spec.turn.rho, self.spec.turn.kind_rho);
+        if (rho == 0.0 && kind_rho == 0.0) || turns <= 1.0 {
             return reading_variance(cv, turns, tau);
         }
         // how much more a mean of turns that go together scatters than one of turns that do not
         let plain = model.size.variance();
-        let (mut power, mut sum, mut lag) = (rho, 0.0, 1.0);
-        while lag < turns.min(MOST_TURNS) && power.abs() > 1e-9 {
-            sum += 2.0 * (1.0 - lag / turns) * model.size.covariance(power);
+        let (mut power, mut kinds, mut sum, mut lag) = (rho, kind_rho, 0.0, 1.0);
+        while lag < turns.min(MOST_TURNS) && power.abs().max(kinds.abs()) > 1e-9 {
+            sum += 2.0 * (1.0 - lag / turns) * model.size.covariance(power, kinds);
             power *= rho;
+            kinds *= kind_rho;
             lag += 1.0;
         }
         let more = if plain > 0.0 { (1.0 + sum / plain).max(0.0) } else { 1.0 };
