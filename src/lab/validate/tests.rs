@@ -93,8 +93,8 @@ fn memory_that_is_not_in_the_model_is_named() {
     let report = validate(&records, &scenario, &settings()).unwrap();
     assert_eq!(report.verdict, Verdict::Fail);
     let group = &report.groups[0];
-    let cv = group.figure(Statistic::WindowCv).unwrap();
-    assert!(cv.real.mean > cv.simulated.mean, "{cv:?}");
+    let off = group.figure(Statistic::Off50).unwrap();
+    assert!(off.real.mean > off.simulated.mean, "{off:?}");
     assert!(group.standings.contains(&(Assumption::Memory, Standing::Fails)), "{:?}", group.standings);
     assert!(group.standings.contains(&(Assumption::Size, Standing::Holds)), "{:?}", group.standings);
 }
