@@ -87,6 +87,12 @@ pub mod _architecture {
     #![doc = include_str!("ARCHITECTURE.md")]
 }
 
+/// The laws, compared: every law on every canonical scenario, on fitted agents and on a random family of loops.
+#[cfg(all(doc, feature = "cli"))]
+pub mod _laws {
+    #![doc = include_str!("LAWS.md")]
+}
+
 /// Decision records: context, choice, consequence, and what would change our mind.
 #[cfg(all(doc, feature = "cli"))]
 pub mod _decisions {
@@ -125,6 +131,9 @@ pub mod _decisions {
     }
     pub mod _0012_one_ledger {
         #![doc = include_str!("decisions/0012-one-ledger.md")]
+    }
+    pub mod _0013_default_law {
+        #![doc = include_str!("decisions/0013-default-law.md")]
     }
 }
 
