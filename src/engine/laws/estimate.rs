@@ -216,13 +216,15 @@ impl Estimator {
             let of = |what| state.real(&alloc::format!("reading.{rung}.{what}")).unwrap_or(0.0);
             self.own.push(gap(of("gap"), of("turns")));
         }
-        let last = || {
-            let rung = usize::try_from(state.get("reading.last.rung")?).ok()?;
-            let (ln_mean, turns) = (state.real("reading.last.ln")?, state.real("reading.last.turns")?);
-            (turns >= 1.0 && turns < MOST && ln_mean.abs() < MOST).then_some(Last { rung, ln_mean, turns })
-        };
-        self.last = last();
+        self.last = last(state);
     }
+}
+
+/// The last round that had turns, if it was saved and can be.
+fn last(state: &LawState) -> Option<Last> {
+    let rung = usize::try_from(state.get("reading.last.rung")?).ok()?;
+    let (ln_mean, turns) = (state.real("reading.last.ln")?, state.real("reading.last.turns")?);
+    ((1.0..MOST).contains(&turns) && ln_mean.abs() < MOST).then_some(Last { rung, ln_mean, turns })
 }
 
 /// No sum of real rounds comes near this.
