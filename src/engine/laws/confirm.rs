@@ -51,11 +51,8 @@ impl Law for Confirm {
     #[inline]
     fn decide(&mut self, reading: &Reading<'_>) -> Decision {
         let decision = reference::step(reading);
-        let side = match decision.why {
-            Why::BelowBand => Some(Side::Below),
-            Why::AboveBand => Some(Side::Above),
-            _ => None,
-        };
+        let outside = decision.why.asks_to_move();
+        let side = decision.evidence.side.filter(|_| outside);
         self.row = if side == self.side { self.row.saturating_add(1) } else { 1 };
         self.side = side;
         if side.is_some() && self.row < self.needed {

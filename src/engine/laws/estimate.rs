@@ -216,13 +216,15 @@ impl Estimator {
             let of = |what| state.real(&alloc::format!("reading.{rung}.{what}")).unwrap_or(0.0);
             self.own.push(gap(of("gap"), of("turns")));
         }
-        let last = || {
-            let rung = usize::try_from(state.get("reading.last.rung")?).ok()?;
-            let (ln_mean, turns) = (state.real("reading.last.ln")?, state.real("reading.last.turns")?);
-            (turns >= 1.0 && turns < MOST && ln_mean.abs() < MOST).then_some(Last { rung, ln_mean, turns })
-        };
-        self.last = last();
+        self.last = last(state);
     }
+}
+
+/// The last round that had turns, if it was saved and can be.
+fn last(state: &LawState) -> Option<Last> {
+    let rung = usize::try_from(state.get("reading.last.rung")?).ok()?;
+    let (ln_mean, turns) = (state.real("reading.last.ln")?, state.real("reading.last.turns")?);
+    ((1.0..MOST).contains(&turns) && ln_mean.abs() < MOST).then_some(Last { rung, ln_mean, turns })
 }
 
 /// No sum of real rounds comes near this.
@@ -237,7 +239,7 @@ mod tests {
     use crate::engine::Tokens;
     use proptest::prelude::*;
 
-    pub(super) fn sums(outputs: &[u64]) -> RoundSums {
+    fn sums(outputs: &[u64]) -> RoundSums {
         let mut sums = RoundSums { turns: outputs.len() as u64, ..RoundSums::default() };
         sums.output = Tokens::new(outputs.iter().sum());
         outputs.iter().for_each(|output| sums.add_log(*output));
@@ -249,7 +251,7 @@ mod tests {
         let (mut ss, mut df, mut td, mut tn, mut g, mut n) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         let (mut own, mut last, mut out) = ([(0.0, 0.0); 4], None, (0.0, 0.0));
         for (rung, x) in rounds {
-            let k = x.len() as f64;
+            let k = crate::engine::laws::real::place(x.len());
             let m = x.iter().map(|x| libm::log(*x)).sum::<f64>() / k;
             ss += x.iter().map(|x| (libm::log(*x) - m) * (libm::log(*x) - m)).sum::<f64>();
             df += k - 1.0;
@@ -283,7 +285,7 @@ mod tests {
                 last = estimator.observe(*rung, 4, &sums(outputs));
             }
             let floats: Vec<(usize, Vec<f64>)> =
-                rounds.iter().map(|(rung, outputs)| (*rung, outputs.iter().map(|x| *x as f64).collect())).collect();
+                rounds.iter().map(|(rung, outputs)| (*rung, outputs.iter().map(|x| real(*x)).collect())).collect();
             let borrowed: Vec<(usize, &[f64])> = floats.iter().map(|(rung, x)| (*rung, x.as_slice())).collect();
             let (level, variance) = by_hand(&borrowed);
             let seen = last.unwrap();

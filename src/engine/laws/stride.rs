@@ -123,10 +123,10 @@ impl Walk {
             None if gain > self.gain || (gain > 0.0 && !self.track.tried(there)) => (there, Why::Nearer),
             None => (here, Why::LittleGain),
         };
-        let (place, why) = match self.track.probe() {
-            _ if self.track.against => (place, Why::Backwards),
-            Some(back) if place == here => (back, Why::Probe),
-            Some(_) | None => (place, why),
+        let (place, why) = match self.track.probe().filter(|_| place == here) {
+            Some(back) => (back, Why::Probe),
+            None if self.track.against => (place, Why::Backwards),
+            None => (place, why),
         };
         let to = reading.rungs.rung(self.track.turned(place)).unwrap_or(reading.rung);
         Decision { to, why, evidence }

@@ -11,17 +11,23 @@ use crate::lab::sweep::CONFIDENCE;
 /// How a metric is shown: its heading, what it is multiplied by, its decimals.
 struct Shown(&'static str, f64, usize);
 
-const fn shown(metric: Metric) -> Shown {
-    match metric {
-        Metric::OnRung => Shown("on a right rung, % of rounds", 100.0, 1),
-        Metric::Reversals => Shown("reversals per 100 rounds", 1.0, 1),
-        Metric::SettleRounds => Shown("rounds to settle", 1.0, 1),
-        Metric::ExcessLog => Shown("excess RMS error, nats", 1.0, 3),
-        Metric::BlockErr => Shown("error of 20 rounds together, nats", 1.0, 3),
-        Metric::OffTokens => Shown("tokens on wrong rungs, %", 100.0, 1),
-        Metric::Bias => Shown("bias, %", 100.0, 1),
-        _ => Shown("", 1.0, 3),
+/// What is shown, and how.
+const HOW: [(Metric, Shown); SHOWN.len()] = [
+    (Metric::OnRung, Shown("on a right rung, % of rounds", 100.0, 1)),
+    (Metric::Reversals, Shown("reversals per 100 rounds", 1.0, 1)),
+    (Metric::SettleRounds, Shown("rounds to settle", 1.0, 1)),
+    (Metric::ExcessLog, Shown("excess RMS error, nats", 1.0, 3)),
+    (Metric::BlockErr, Shown("error of 20 rounds together, nats", 1.0, 3)),
+    (Metric::OffTokens, Shown("tokens on wrong rungs, %", 100.0, 1)),
+    (Metric::Bias, Shown("bias, %", 100.0, 1)),
+];
+
+const fn shown(metric: Metric) -> &'static Shown {
+    let mut place = 0;
+    while place + 1 < HOW.len() && HOW[place].0 as usize != metric as usize {
+        place += 1;
     }
+    &HOW[place].1
 }
 
 /// The page; `command` is what makes it again.
@@ -77,7 +83,7 @@ fn head(study: &Study, first: &str, page: &mut String) {
 
 /// A value with its half width.
 fn cell(line: &Line, metric: Metric) -> String {
-    let Shown(_, factor, decimals) = shown(metric);
+    let &Shown(_, factor, decimals) = shown(metric);
     let Some(estimate) = line.get(metric) else { return "-".to_owned() };
     let half = estimate.interval.map(|interval| (interval.hi - interval.lo) / 2.0 * factor);
     let half = half.map(|half| format!(" +-{half:.decimals$}")).unwrap_or_default();
@@ -85,7 +91,7 @@ fn cell(line: &Line, metric: Metric) -> String {
 }
 
 fn table(study: &Study, rows: &[&Row], metric: Metric, page: &mut String) {
-    let Shown(title, ..) = shown(metric);
+    let &Shown(title, ..) = shown(metric);
     let _ = writeln!(page, "### By scenario: {title}\n");
     let bounded = metric == Metric::OnRung;
     head(study, if bounded { "scenario | N" } else { "scenario" }, page);
@@ -99,8 +105,8 @@ fn table(study: &Study, rows: &[&Row], metric: Metric, page: &mut String) {
         let cells: Vec<String> = row.lines.iter().map(|line| cell(line, metric)).collect();
         let bound = match row.kind {
             Kind::Canonical(_, Some(bound)) if bounded => format!(" {:.1} |", f64::from(bound) / 1000.0),
-            _ if bounded => " - |".to_owned(),
-            _ => String::new(),
+            Kind::Canonical(..) | Kind::OnRung | Kind::MidGap | Kind::Other if bounded => " - |".to_owned(),
+            Kind::Canonical(..) | Kind::OnRung | Kind::MidGap | Kind::Other => String::new(),
         };
         let _ = writeln!(page, "| {} |{bound} {} |", row.name, cells.join(" | "));
     }
@@ -130,7 +136,7 @@ fn means(study: &Study, canonical: &[&Row], page: &mut String) {
             let cells: Vec<String> = SHOWN
                 .iter()
                 .map(|metric| {
-                    let Shown(_, factor, decimals) = shown(*metric);
+                    let &Shown(_, factor, decimals) = shown(*metric);
                     over(&rows, place, *metric).map_or_else(
                         || "-".to_owned(),
                         |(mean, half, _)| format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor),
@@ -165,7 +171,7 @@ fn fitted(study: &Study, page: &mut String) {
         ] {
             let rows: Vec<&Row> = study.rows.iter().filter(|row| row.name == name && row.kind == kind).collect();
             for metric in metrics {
-                let Shown(title, factor, decimals) = shown(metric);
+                let &Shown(title, factor, decimals) = shown(metric);
                 let value = |place| {
                     over(&rows, place, metric).map_or_else(
                         || "-".to_owned(),
@@ -182,7 +188,7 @@ fn fitted(study: &Study, page: &mut String) {
 
 /// Mean and half width over members.
 fn family_cell(members: &[&MemberRow], entry: usize, metric: Metric) -> String {
-    let Shown(_, factor, decimals) = shown(metric);
+    let &Shown(_, factor, decimals) = shown(metric);
     let place = SHOWN.iter().position(|shown| *shown == metric).unwrap_or(0);
     let mut moments = Moments::default();
     members.iter().for_each(|member| moments.add(micros(member.means[entry][place])));

@@ -24,7 +24,7 @@ use super::stats::Estimate;
 use super::sweep::{CONFIDENCE, Engine, Job, SweepError, sweep};
 use super::tally::CellTally;
 use crate::engine::laws::Tuning;
-use crate::engine::{LawKind, Millis, Ratio, Target};
+use crate::engine::{Law as _, LawKind, Millis, Ratio, Target};
 
 /// What is shown of every law, in this order.
 pub const SHOWN: [Metric; 7] = [
@@ -305,8 +305,6 @@ fn member_row(index: u32, entries: &[Entry], plan: &Plan, stop: &AtomicBool) -> 
     let means = |tally: &CellTally| SHOWN.map(|metric| tally.summary(metric, CONFIDENCE).map_or(0.0, |one| one.mean));
     Ok(MemberRow { drifts, means: tallies.iter().map(means).collect() })
 }
-
-use crate::engine::Law as _;
 
 #[cfg(test)]
 mod tests {
