@@ -140,7 +140,7 @@ fn size() -> Size {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let figure = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|line| line.split_whitespace().nth(0)?.parse().ok()).unwrap_or(0)
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     };
     let descriptors = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
     Size { resident_kb: figure("VmRSS:"), peak_kb: figure("VmHWM:"), descriptors, threads: figure("Threads:") }

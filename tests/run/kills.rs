@@ -83,10 +83,11 @@ fn killed(kills: u32, seed: u64) {
         if let Record::Ended { round, exit } = &line.record
             && exit.0 == RoundExit::Done
         {
-            let of = trace.lines.iter().filter_map(|line| match &line.record {
-                Record::Turned(turn) if turn.round == *round => Some(turn.output_tokens),
-                _ => None,
-            });
+            let of = trace
+                .lines
+                .iter()
+                .filter_map(|line| if let Record::Turned(turn) = &line.record { Some(turn) } else { None });
+            let of = of.filter(|turn| turn.round == *round).map(|turn| turn.output_tokens);
             assert_eq!(of.sum::<u64>(), ROUND, "round {round}");
         }
     }

@@ -43,7 +43,7 @@ fn a_task_arrives_byte_for_byte() {
         arrives(
             &world,
             &|run| {
-                let _ = run.arg(odd);
+                run.arg(odd);
             },
             ""
         ),
@@ -56,7 +56,7 @@ fn a_task_arrives_byte_for_byte() {
             arrives(
                 &world,
                 &|run| {
-                    let _ = run.arg("--prompt-file").arg(&file);
+                    run.arg("--prompt-file").arg(&file);
                 },
                 ""
             ),
@@ -66,7 +66,7 @@ fn a_task_arrives_byte_for_byte() {
             arrives(
                 &world,
                 &|run| {
-                    let _ = run.args(["--prompt-file", "-"]);
+                    run.args(["--prompt-file", "-"]);
                 },
                 text
             ),
@@ -81,7 +81,7 @@ fn a_byte_order_mark_is_left_out_and_line_ends_are_left_alone() {
     let got = arrives(
         &world,
         &|run| {
-            let _ = run.args(["--prompt-file", "-"]);
+            run.args(["--prompt-file", "-"]);
         },
         "\u{feff}one\r\ntwo\r\n",
     );

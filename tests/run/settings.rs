@@ -80,9 +80,9 @@ fn a_fault_in_a_file_is_named_by_file_line_and_key() {
         fs::write(&file, text).unwrap();
         let came = run(&world, &["--agent", "sim", "task"], &[]);
         assert_eq!(came.code, 2, "{text}: {}", came.err);
-        words.iter().for_each(|words| {
-            let _ = came.says(words);
-        });
+        for words in words {
+            came.says(words);
+        }
     }
     fs::write(&file, "\u{feff}[governor]\r\njuice = 900\r\n").unwrap();
     assert_eq!(effective(&world, &["--agent", "sim"], &[])["governor.juice"]["value"], "900");
@@ -113,9 +113,9 @@ fn what_cannot_be_is_refused_by_name_before_anything_is_started() {
     ] {
         let came = run(&world, flags, &[]);
         assert_eq!(came.code, 2, "{flags:?}: {}", came.err);
-        words.iter().for_each(|words| {
-            let _ = came.says(words);
-        });
+        for words in words {
+            came.says(words);
+        }
         assert!(came.out.is_empty() && world.records().is_empty(), "{flags:?}");
     }
     let came = run(&world, &["--agent", "sim", "task"], &[("FLYBALL_MAX_ROUNDS", "many")]);
