@@ -205,12 +205,12 @@ fn reset_is_reference_where_no_window_outlasts_a_round() {
         let round = u64::from(check.turns) * TURN;
         for over in [TURN, round / 2, round] {
             let over = Millis::from_secs(over);
-            assert!(paths(check, LawKind::Reset.build(), over) == paths(check, &LawKind::Reference.build(), over));
+            assert!(paths(check, &LawKind::Reset.build(), over) == paths(check, &LawKind::Reference.build(), over));
         }
     }
     // and is another law where it does: else the check above could not fail
     let long = Millis::from_secs(3600);
-    assert!(paths(&CHECKS[0], LawKind::Reset.build(), long) != paths(&CHECKS[0], &LawKind::Reference.build(), long));
+    assert!(paths(&CHECKS[0], &LawKind::Reset.build(), long) != paths(&CHECKS[0], &LawKind::Reference.build(), long));
 }
 
 #[test]
