@@ -76,7 +76,9 @@ pub mod agents;
 
 #[cfg(feature = "lab")]
 pub mod lab;
-#[cfg(feature = "lab")]
+#[cfg(feature = "run")]
+pub mod run;
+#[cfg(any(feature = "lab", feature = "run"))]
 pub mod trace;
 
 #[cfg(feature = "cli")]

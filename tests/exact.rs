@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use flyball::engine::{AnyLaw, Band, LawKind, Millis, Over, Ratio, Rungs, Target};
+use flyball::lab::passage::{Passage, Ways};
 use flyball::lab::runlog::RunLog;
 use flyball::lab::scenario::Scenario;
 use flyball::lab::sweep::{Governed, Scratch, Tables};
@@ -74,6 +75,16 @@ struct Mean {
 }
 
 impl Mean {
+    /// As [`compare`](Self::compare), for what scatters as much as its mean.
+    fn about(&self, exact: f64, what: &str) {
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred runs")]
+        let n = self.values.len() as f64;
+        let mean = self.values.iter().sum::<f64>() / n;
+        let error = (self.values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt();
+        assert!((mean - exact).abs() <= 4.5 * error + 1e-3 * exact, "{what}: {mean:.4} +- {error:.4} for {exact:.4}");
+        assert!(error < 0.08 * exact.max(1.0), "{what}: {error} is too blunt a check");
+    }
+
     fn compare(&self, exact: f64, what: &str) {
         #[expect(clippy::cast_precision_loss, reason = "a few hundred runs")]
         let n = self.values.len() as f64;
@@ -182,7 +193,7 @@ fn paths(check: &Check, law: AnyLaw, over: Millis) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for run in 0..20 {
         tables.fill(&mut scenario.agent.luck(5, run, ROUNDS), check.rungs, false);
-        tables.govern(&cell, law, &mut scratch, &mut log);
+        tables.govern(&cell, law.clone(), &mut scratch, &mut log);
         all.push(log.rung.clone());
     }
     all
@@ -232,4 +243,48 @@ fn scaling_means_and_target_alike_leaves_the_path_alone() {
     let (a, b) = (path(&small, Target::from_tokens(2048)), path(&large, Target::from_tokens(2048 * 64)));
     let same = a.iter().zip(&b).filter(|(a, b)| a == b).count();
     assert!(same >= 190, "{same} of 200 rounds alike");
+}
+
+/// Rounds and tokens before the first so many right rounds in a row, from both ends of the ladder, against the exact
+/// passage: the tokens of a round go with the way that it goes, which is what makes this more than the chain.
+#[test]
+fn rounds_and_tokens_to_settle_are_exact() {
+    const HORIZON: u32 = 150;
+    for (check, hold) in CHECKS.iter().zip([2, 2, 2, 5, 10]) {
+        let scenario = check.scenario();
+        let (means, target) = (check.means(), check.target());
+        let right: Vec<bool> = (0..check.rungs).map(|rung| rung == nearest(check)).collect();
+        let ways = |mean: &f64| Ways::gamma(f64::from(check.turns), check.cv, *mean, target, check.slack);
+        let passage = Passage::new(means.iter().map(ways).collect()).unwrap();
+        let exact = (passage.rounds().before(&right, hold).unwrap(), passage.before(&right, hold).unwrap());
+        let band = Band::new(scenario.governor.juice, scenario.governor.slack).unwrap();
+        let (mut tables, mut scratch, mut log) = (Tables::default(), Scratch::default(), RunLog::default());
+        let mut seen: [(Mean, Mean); 2] = Default::default();
+        let starts = [0, check.rungs - 1];
+        for run in 0..RUNS {
+            tables.fill(&mut scenario.agent.luck(11, run, HORIZON), check.rungs, false);
+            for (start, (rounds, tokens)) in starts.iter().zip(&mut seen) {
+                let cell = Governed {
+                    band: &band,
+                    seen: &band,
+                    over: Over::new(scenario.governor.over),
+                    rest: scenario.governor.rest,
+                    budget: None,
+                    start: Rungs::new(check.rungs).unwrap().rung(check.rungs - 1 - start).unwrap(),
+                };
+                tables.govern(&cell, LawKind::Reference.build(), &mut scratch, &mut log);
+                let fine: Vec<bool> = log.rung.iter().map(|&rung| right[check.rungs - 1 - usize::from(rung)]).collect();
+                let begins = fine.windows(hold as usize).position(|row| row.iter().all(|fine| *fine)).unwrap();
+                #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+                let (counted, spent) = (begins as f64, log.tokens[begins] as f64 / 1e4);
+                rounds.values.push(counted);
+                tokens.values.push(spent);
+            }
+        }
+        for (start, (rounds, tokens)) in starts.into_iter().zip(seen) {
+            let name = |what: &str| format!("{} from {start}: {what} to settle", check.name);
+            rounds.about(exact.0[start], &name("rounds"));
+            tokens.about(exact.1[start] / 1e4, &name("tokens"));
+        }
+    }
 }

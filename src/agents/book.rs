@@ -152,6 +152,33 @@ struct Waiting {
     key: TurnKey,
 }
 
+/// A call that a row has just changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The call, as its rows so far tell it.
+    pub turn: LogTurn,
+    /// The largest output that a row of it had, final or not.
+    pub begun: Option<Tokens>,
+    /// A subagent's call.
+    pub side: bool,
+}
+
+/// The two methods of a reader that let its calls be seen while it reads; for an `impl` whose type has a `book`.
+macro_rules! watched {
+    ($format:expr) => {
+        /// From now on the calls can be seen while it reads.
+        pub fn watch(&mut self) {
+            self.book.watch();
+        }
+
+        /// Hands over the calls that changed since it was last asked.
+        pub fn drain_touched(&mut self, out: &mut Vec<crate::agents::book::Touched>) {
+            self.book.drain_touched($format, out);
+        }
+    };
+}
+pub(crate) use watched;
+
 type Counters = BTreeMap<(Option<Arc<str>>, Option<Arc<str>>), Counter>;
 
 /// The book of one file.
@@ -170,6 +197,8 @@ pub struct Book {
     lineage: BTreeSet<Arc<str>>,
     forked: bool,
     last_time: Option<Timestamp>,
+    /// Places of calls that changed; kept only where somebody watches.
+    touched: Option<Vec<usize>>,
     /// What was odd so far.
     pub health: Health,
 }
@@ -241,6 +270,27 @@ impl Book {
         }
         self.health.bad_numbers += u64::from(usage.cost == Price::Bad);
         call.cost = call.cost.max(usage.cost.get());
+        if let Some(touched) = self.touched.as_mut().filter(|touched| touched.last() != Some(&place)) {
+            touched.push(place);
+        }
+    }
+
+    /// From now on, keeps which calls change.
+    pub fn watch(&mut self) {
+        self.touched.get_or_insert_default();
+    }
+
+    /// Hands over the calls that changed since it was last asked, each once, in the order of their first rows.
+    pub fn drain_touched(&mut self, format: Format, out: &mut Vec<Touched>) {
+        let Some(touched) = &mut self.touched else { return };
+        touched.sort_unstable();
+        touched.dedup();
+        let fallback = self.last_time.unwrap_or(Timestamp::EPOCH);
+        out.extend(touched.drain(..).map(|place| {
+            let call = &self.calls[place];
+            let turn = LogTurn { key: call.key.clone(), record: call.record(format, fallback) };
+            Touched { turn, begun: call.output.map(Tokens::new), side: call.side }
+        }));
     }
 
     /// Where the row's call stands; a new one is opened where it is new.

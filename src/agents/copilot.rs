@@ -16,7 +16,7 @@
 //!
 //! Source: public logs of 1.0.64, runs of 1.0.102 against a scripted server.
 
-use super::book::{Book, Extent, Key, Row, Total, Usage as Counts};
+use super::book::{Book, Extent, Key, Row, Total, Usage as Counts, watched};
 use super::counter::Fall;
 use super::loose::{Count, Held, Named, Price, Text, Time, object, read_line};
 use super::{Format, Log};
@@ -116,6 +116,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::CopilotCli);
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))

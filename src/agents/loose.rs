@@ -109,6 +109,9 @@ fn fill<'a, T: Object<'a>>(line: &'a str, object: &mut Held<T>) -> bool {
 /// Reads one line as a whole value, where it is an object.
 #[must_use]
 pub fn value(line: &str) -> Option<serde_json::Value> {
+    if !line.trim_start().starts_with('{') {
+        return None;
+    }
     let mut patched = String::new();
     let parsed = serde_json::from_str(line).or_else(|_| {
         patch(line, &mut patched);

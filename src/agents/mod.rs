@@ -14,14 +14,17 @@
 //! | [`book`], [`counter`] | each call of a file once, its grade, what is stated in sum: one place for all formats |
 //! | [`mod@join`] | several logs, each call once, and sums laid onto the calls they count |
 //! | [`ledger`] | what they add up to |
+//! | [`adapter`] | how each program is asked for a round: argv, environment, efforts, files to follow |
+//! | [`live`] | one round as it goes, over all its sources |
 //! | [`health`] | what was odd, counted |
 //!
 //! Units: output, input and cache in tokens as the backend states them. The run epoch of a log is 1970-01-01 UTC, so a
 //! [`Timestamp`](crate::engine::Timestamp) from here holds milliseconds of Unix time.
 //!
-//! It follows no file and no pipe, and it does not read the logs of other programs: those are recognised and named
+//! It follows no file and no pipe itself, and it does not read the logs of other programs: those are recognised and named
 //! ([`detect::Seen::Other`]).
 
+pub mod adapter;
 pub mod book;
 pub mod claude;
 pub mod codex;
@@ -34,6 +37,7 @@ pub mod health;
 pub mod join;
 pub mod ledger;
 pub mod lines;
+pub mod live;
 pub mod log;
 pub mod loose;
 pub mod opencode;

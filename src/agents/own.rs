@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::book::Touched;
 use super::log::{Closing, Coverage, Log, LogTurn, TurnKey};
 use super::loose::{Count, Flag, List, MAX_PER_CALL, MAX_TOTAL, Text, object, read_line};
 use super::{Format, Health};
@@ -86,6 +87,8 @@ pub struct Reader {
     rounds: Vec<u64>,
     places: BTreeMap<Arc<str>, usize>,
     settled: BTreeSet<u64>,
+    /// How many records were seen already, where somebody watches.
+    watched: Option<usize>,
 }
 
 impl Default for Reader {
@@ -98,11 +101,24 @@ impl Default for Reader {
             rounds: Vec::new(),
             places: BTreeMap::new(),
             settled: BTreeSet::new(),
+            watched: None,
         }
     }
 }
 
 impl Reader {
+    /// From now on the records can be seen while it reads.
+    pub fn watch(&mut self) {
+        self.watched.get_or_insert(self.log.turns.len());
+    }
+
+    /// Hands over the records that came since it was last asked. One that a later line makes larger is not handed over again.
+    pub fn drain_touched(&mut self, out: &mut Vec<Touched>) {
+        let Some(seen) = &mut self.watched else { return };
+        out.extend(self.log.turns[*seen..].iter().map(|turn| Touched { turn: turn.clone(), begun: None, side: false }));
+        *seen = self.log.turns.len();
+    }
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, text: &str) -> bool {
         read_line!(Line<'_>, text, self.log.health, |line| {

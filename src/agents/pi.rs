@@ -22,7 +22,7 @@
 //! Source: public logs of November 2025, runs of 1.6.0 against a scripted server, and the program's own tracker
 //! (earendil-works/pi 6445).
 
-use super::book::{Book, Key, Row, Total, Usage as Counts};
+use super::book::{Book, Key, Row, Total, Touched, Usage as Counts};
 use super::loose::{Count, Flag, Held, List, Price, Text, Time, object, read_line};
 use super::{Format, Log};
 use crate::engine::{Millis, Timestamp};
@@ -133,6 +133,20 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// From now on the calls can be seen while it reads.
+    pub fn watch(&mut self) {
+        self.book.watch();
+    }
+
+    /// Hands over the calls that changed since it was last asked.
+    pub fn drain_touched(&mut self, out: &mut Vec<Touched>) {
+        self.book.drain_touched(self.format(), out);
+    }
+
+    const fn format(&self) -> Format {
+        if self.printed { Format::PiJson } else { Format::PiSession }
+    }
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))
@@ -261,7 +275,8 @@ impl Reader {
     #[must_use]
     pub fn finish(mut self) -> Log {
         self.unfinished();
-        self.book.close(if self.printed { Format::PiJson } else { Format::PiSession })
+        let format = self.format();
+        self.book.close(format)
     }
 }
 

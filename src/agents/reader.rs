@@ -9,6 +9,7 @@ use core::fmt;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::book::Touched;
 use super::detect::{self, Format, OtherLog, Seen};
 use super::document::Pieces;
 use super::lines::{Lines, MAX_LINE};
@@ -78,6 +79,24 @@ macro_rules! inner {
                     $(Self::$format(reader) => reader.finish(),)+
                 }
             }
+
+            const fn format(&self) -> Format {
+                match self {
+                    $(Self::$format(_) => Format::$format,)+
+                }
+            }
+
+            fn watch(&mut self) {
+                match self {
+                    $(Self::$format(reader) => reader.watch(),)+
+                }
+            }
+
+            fn drain_touched(&mut self, out: &mut Vec<Touched>) {
+                match self {
+                    $(Self::$format(reader) => reader.drain_touched(out),)+
+                }
+            }
         }
     };
 }
@@ -114,6 +133,8 @@ pub struct LogReader {
 #[derive(Debug, Default)]
 struct State {
     inner: Option<Inner>,
+    /// Calls are to be seen while it reads.
+    watched: bool,
     other: Option<OtherLog>,
     /// A line was seen.
     begun: bool,
@@ -132,6 +153,37 @@ impl LogReader {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A reader that has seen nothing and lets its calls be seen while it reads; lines longer than `limit` bytes are passed
+    /// over.
+    #[must_use]
+    pub fn watched(limit: usize) -> Self {
+        Self { lines: Lines::with_limit(limit), state: State { watched: true, ..State::default() } }
+    }
+
+    /// The format, as soon as a line told it.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        self.state.inner.as_ref().map(Inner::format)
+    }
+
+    /// Hands over the calls that changed since it was last asked, each once; none where it is not [watched](Self::watched).
+    /// What only the file's end tells is not among them.
+    ///
+    /// ```
+    /// use flyball::agents::LogReader;
+    /// let (mut reader, mut calls) = (LogReader::watched(1 << 20), Vec::new());
+    /// reader.push(b"{\"type\":\"session\",\"id\":\"s\",\"cwd\":\"/\"}\n");
+    /// reader.push(br#"{"type":"message","message":{"role":"assistant","stopReason":"stop","usage":{"input":1,"output":7}}}"#);
+    /// reader.push(b"\n");
+    /// reader.drain_touched(&mut calls);
+    /// assert_eq!(calls[0].turn.record.output.count(), 7);
+    /// ```
+    pub fn drain_touched(&mut self, out: &mut Vec<Touched>) {
+        if let Some(inner) = &mut self.state.inner {
+            inner.drain_touched(out);
+        }
     }
 
     /// Takes a piece of the file.
@@ -250,7 +302,7 @@ impl State {
         }
         match loose::value(piece).map_or(Seen::Nothing, |piece| detect::look(&piece)) {
             Seen::Format(format) => {
-                let mut inner = Inner::new(format);
+                let mut inner = self.begin(format);
                 for piece in self.early.iter().map(String::as_str).chain([piece]) {
                     let read = inner.line(piece);
                     self.health.unreadable += u64::from(!read);
@@ -278,7 +330,7 @@ impl State {
         }
         match loose::value(&self.text).map_or(Seen::Nothing, |text| detect::look(&text)) {
             Seen::Format(format) => {
-                let mut inner = Inner::new(format);
+                let mut inner = self.begin(format);
                 let read = inner.line(&self.text);
                 self.health.unreadable += u64::from(!read);
                 self.inner = Some(inner);
@@ -288,8 +340,16 @@ impl State {
         }
     }
 
-    fn decide(&mut self, format: Format) {
+    fn begin(&self, format: Format) -> Inner {
         let mut inner = Inner::new(format);
+        if self.watched {
+            inner.watch();
+        }
+        inner
+    }
+
+    fn decide(&mut self, format: Format) {
+        let mut inner = self.begin(format);
         for held in core::mem::take(&mut self.text).lines() {
             // what could not be read is counted already
             let _ = inner.line(held);

@@ -6,6 +6,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::lab::fit::bootstrap::{RESAMPLES, SEED};
 
+mod study;
+
+pub use study::{Explain, Gate, Method, Recommend, Sensitivity};
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -43,8 +47,16 @@ Exit codes: 0 done; 1 a comparison failed; 2 usage, bad input or unwritable outp
 pub enum Command {
     /// Try every setting of a grid on a simulated agent and recommend one
     Sweep(Sweep),
+    /// Find settings one can defend for an agent, from a scenario or from logs
+    Recommend(Recommend),
+    /// Say what a scenario and its settings come to, before anything is simulated
+    Explain(Explain),
     /// Run one setting once and show what happened, round by round
     Simulate(Simulate),
+    /// Rank what the result of a law hangs on: the agent's numbers and the settings
+    Sensitivity(Sensitivity),
+    /// Check laws against a committed report, so that no change of one goes in unseen
+    Gate(Gate),
     /// Compare the engine with recorded runs of the original governor
     Conform(Conform),
     /// Add up what agents' logs say was spent, each token once
@@ -57,6 +69,17 @@ pub enum Command {
     Replay(Replay),
     /// Plan the shortest run that measures a ladder, and what it costs
     Pilot(Pilot),
+    /// Run the loop with an agent, governed, until a control stops it
+    Run(Box<crate::cli::cmd::run::args::Run>),
+    /// List the runs of a project
+    Runs(super::cmd::runs::Runs),
+    /// Show how a run stands, the last one unless another is named
+    Status(super::cmd::runs::Status),
+    /// Look which agents are there, which versions, and what is missing; asks no model
+    Doctor(super::cmd::doctor::Doctor),
+    /// Play one round of a scenario as an agent would
+    #[command(hide = true)]
+    FakeAgent(super::cmd::fake_agent::FakeAgent),
     /// Compare all laws on scenarios and on a random family of loops, as a page of Markdown
     Study(Study),
 }
@@ -74,6 +97,13 @@ pub struct Sweep {
     /// Runs of each cell [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub runs: Option<u64>,
+    /// Stop as soon as the share of rounds on a right rung is known to this in every cell: half the width of its 95 %
+    /// interval, a share; --runs is then the most
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub precision: Option<String>,
+    /// A report of one page of HTML, with everything in it
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Rounds of each run [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub rounds: Option<u64>,
@@ -126,13 +156,9 @@ pub struct Axes {
     pub rest: Vec<String>,
 }
 
-/// `simulate`.
-#[derive(Debug, Args)]
-#[command(after_help = SIMULATE)]
-pub struct Simulate {
-    /// The scenario file
-    #[arg(value_name = "SCENARIO")]
-    pub scenario: PathBuf,
+/// One setting, where it is not the scenario's.
+#[derive(Debug, Default, Args)]
+pub struct One {
     /// The law: fixed, reference or reset [default: the scenario's]
     #[arg(long, value_name = "LAW")]
     pub law: Option<String>,
@@ -148,6 +174,18 @@ pub struct Simulate {
     /// The pause between rounds: 5, 5s, 1m [default: the scenario's]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub rest: Option<String>,
+}
+
+/// `simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = SIMULATE)]
+pub struct Simulate {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// The settings.
+    #[command(flatten)]
+    pub one: One,
     /// Which of the runs that a sweep would make, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     pub run: u32,

@@ -30,6 +30,11 @@ impl Failure {
         Self::usage(anyhow::anyhow!("{message}"))
     }
 
+    /// An agent that cannot run: exit 4.
+    pub fn agent(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Agent, error: error.into(), hints: Vec::new() }
+    }
+
     /// A fault of this program: exit 5.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
         let hints = vec!["this is a fault of flyball itself: please report it with the command line".to_owned()];

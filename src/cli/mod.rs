@@ -9,6 +9,7 @@ pub mod error;
 pub mod exit;
 pub mod logs;
 pub mod output;
+pub mod settings;
 pub mod signal;
 
 use std::process::ExitCode;
@@ -21,6 +22,9 @@ use exit::Exit;
 /// Runs the command that the arguments name.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(code) = crate::run::gate::pass(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     signal::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -32,6 +36,10 @@ pub fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
+        Command::Explain(args) => cmd::explain::run(&args),
+        Command::Gate(args) => cmd::gate::run(&args),
+        Command::Recommend(args) => cmd::recommend::run(&args),
+        Command::Sensitivity(args) => cmd::sensitivity::run(&args),
         Command::Simulate(args) => cmd::simulate::run(&args),
         Command::Conform(args) => cmd::conform::run(&args),
         Command::Ledger(args) => cmd::ledger::run(&args),
@@ -39,6 +47,11 @@ pub fn main() -> ExitCode {
         Command::Validate(args) => cmd::validate::run(&args),
         Command::Replay(args) => cmd::replay::run(&args),
         Command::Pilot(args) => cmd::pilot::run(&args),
+        Command::Run(args) => cmd::run::run(&args),
+        Command::Runs(args) => cmd::runs::list(&args),
+        Command::Status(args) => cmd::runs::status(&args),
+        Command::Doctor(args) => cmd::doctor::run(&args),
+        Command::FakeAgent(args) => cmd::fake_agent::run(&args),
         Command::Study(args) => cmd::study::run(&args),
     };
     match outcome {

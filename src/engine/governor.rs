@@ -71,6 +71,8 @@ pub struct Governor<L, C = Over> {
     window: C,
     band: Band,
     rungs: Rungs,
+    /// Rungs that left the ladder, as bits; bit 0 is the hardest.
+    closed: u64,
     meter: Meter,
     mark: Mark,
 }
@@ -78,7 +80,7 @@ pub struct Governor<L, C = Over> {
 impl<L: Law, C: Cutoff> Governor<L, C> {
     /// A governor that has read nothing yet.
     pub fn new(law: L, band: Band, window: C, rungs: Rungs) -> Self {
-        Self { law, window, band, rungs, meter: Meter::new(), mark: Mark::default() }
+        Self { law, window, band, rungs, closed: 0, meter: Meter::new(), mark: Mark::default() }
     }
 
     /// The law.
@@ -104,6 +106,32 @@ impl<L: Law, C: Cutoff> Governor<L, C> {
     /// A round begins at `rung`.
     pub fn begin(&mut self, rung: Rung) {
         self.meter.begin(rung);
+    }
+
+    /// Takes a rung off the ladder; says whether it did. The last one stays.
+    pub fn close(&mut self, rung: Rung) -> bool {
+        let bit = 1_u64 << self.rungs.clamp(rung).index();
+        let all = u64::MAX >> (64 - self.rungs.count());
+        let closes = self.closed & bit == 0 && (self.closed | bit) != all;
+        if closes {
+            self.closed |= bit;
+        }
+        closes
+    }
+
+    /// Where a move to `to` ends: on the ladder; and where that rung has left it, on the next one in the same direction, or else the last
+    /// one before.
+    #[must_use]
+    pub fn land(&self, to: Rung, from: Rung) -> Rung {
+        let to = self.rungs.clamp(to);
+        let open = |index: &usize| self.closed >> index & 1 == 0;
+        if open(&to.index()) {
+            return to;
+        }
+        let harder = (0..to.index()).rev().find(open);
+        let softer = (to.index() + 1..self.rungs.count()).find(open);
+        let (ahead, behind) = if to < from { (harder, softer) } else { (softer, harder) };
+        ahead.or(behind).and_then(|index| self.rungs.rung(index)).unwrap_or(to)
     }
 
     /// A report landed.
@@ -134,7 +162,7 @@ impl<L: Law, C: Cutoff> Governor<L, C> {
         };
         let from = reading.rung;
         let decision = self.law.decide(&reading);
-        let to = self.rungs.clamp(decision.to);
+        let to = self.land(decision.to, from);
         if to != from && self.law.memory() == Memory::SinceMove {
             self.mark = self.meter.mark();
         }
@@ -182,6 +210,19 @@ mod tests {
         assert!(first.pinned && first.to == first.from);
         let second = round(&mut governor, first.to, 20, 189);
         assert_eq!(second.decision.why, Why::WithinBand, "the mean of both rounds, 95, is read");
+    }
+
+    #[test]
+    fn a_rung_that_left_is_stepped_over_and_the_last_one_stays() {
+        let mut governor = governor(LawKind::Reference, Over::new(Millis::new(1000)));
+        let rung = |index| Rungs::new(3).unwrap().rung(index).unwrap();
+        assert!(governor.close(rung(1)) && !governor.close(rung(1)));
+        assert_eq!(governor.land(rung(1), rung(0)), rung(2), "softer, and on");
+        assert_eq!(governor.land(rung(1), rung(2)), rung(0), "harder, and on");
+        assert_eq!(round(&mut governor, rung(0), 10, 300).to, rung(2));
+        assert!(governor.close(rung(2)));
+        assert_eq!(governor.land(rung(2), rung(0)), rung(0), "nothing softer is left");
+        assert!(!governor.close(rung(0)), "one stays");
     }
 
     #[test]

@@ -108,9 +108,10 @@ impl TurnRecord {
             .fold(self.output, |sum, part| sum.plus(part))
     }
 
-    /// A report of no tokens at all with a known count: it is no turn and nothing happened.
+    /// A report of no tokens at all with a known count, and of no cost: it is no turn and nothing happened.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
-        self.grade != Grade::Unknown && self.all_tokens() == Tokens::ZERO
+        let free = self.cost.is_none_or(|cost| cost == MicroUsd::ZERO);
+        self.grade != Grade::Unknown && self.all_tokens() == Tokens::ZERO && free
     }
 }

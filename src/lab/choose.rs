@@ -78,28 +78,58 @@ pub fn settle_scale(budget: Option<u64>, rounds: u32, mean_turns: f64, target: T
     budget.filter(|&tokens| tokens > 0).unwrap_or_else(at_target).max(1)
 }
 
+/// What the loss of one run is made of, in millionths, before it is weighed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// `excess_log`, nats.
+    pub excess: i64,
+    /// The size of the bias past what is free.
+    pub bias: i64,
+    /// Reversals per round, in the share of rounds in which some rung is in band.
+    pub reversals: i64,
+    /// The share of the scale that was spent before settling; all of it where the run did not settle.
+    pub settle: i64,
+}
+
+impl Parts {
+    /// The parts of a run.
+    #[must_use]
+    pub fn of(score: &RunScore, bias_free: i64, scale: u64) -> Self {
+        let of = |metric| score.micros(metric).unwrap_or(0);
+        let settle = match score.micros(Metric::SettleTokens).filter(|_| score.settling.settled.is_some()) {
+            Some(tokens) => {
+                let share = i128::from(tokens) / i128::from(scale.max(1));
+                i64::try_from(share).unwrap_or(ONE).min(ONE)
+            }
+            None => ONE,
+        };
+        Self {
+            excess: of(Metric::ExcessLog),
+            bias: of(Metric::Bias).saturating_abs().saturating_sub(bias_free).max(0),
+            reversals: product(of(Metric::Reversals), of(Metric::Feasible)) / 100,
+            settle,
+        }
+    }
+
+    /// The loss that they come to.
+    #[must_use]
+    pub fn weighed(&self, weights: &Weights) -> i64 {
+        let parts = [
+            (weights.excess, self.excess),
+            (weights.bias, self.bias),
+            (weights.reversals, self.reversals),
+            (weights.settle, self.settle),
+        ];
+        parts.iter().fold(0, |sum: i64, &(weight, part)| sum.saturating_add(product(weight, part)))
+    }
+}
+
 /// The loss of one run, in millionths: `excess_log` + .5 max(0, |bias| - .05) + .2 reversals per round x share of
 /// feasible rounds + min(tokens to settle, scale) / scale. A run that did not settle is charged the whole scale,
 /// whatever it spent, so that resting on a cheap wrong rung is no bargain. A part that does not apply adds nothing.
 #[must_use]
 pub fn loss(score: &RunScore, weights: &Weights, scale: u64) -> i64 {
-    let of = |metric| score.micros(metric).unwrap_or(0);
-    let bias = of(Metric::Bias).saturating_abs().saturating_sub(weights.bias_free).max(0);
-    let reversals = product(of(Metric::Reversals), of(Metric::Feasible)) / 100;
-    let settle = match score.micros(Metric::SettleTokens).filter(|_| score.settling.settled.is_some()) {
-        Some(tokens) => {
-            let share = i128::from(tokens) / i128::from(scale.max(1));
-            i64::try_from(share).unwrap_or(ONE).min(ONE)
-        }
-        None => ONE,
-    };
-    let parts = [
-        (weights.excess, of(Metric::ExcessLog)),
-        (weights.bias, bias),
-        (weights.reversals, reversals),
-        (weights.settle, settle),
-    ];
-    parts.iter().fold(0, |sum: i64, &(weight, part)| sum.saturating_add(product(weight, part)))
+    Parts::of(score, weights.bias_free, scale).weighed(weights)
 }
 
 /// The product of two numbers in millionths, rounded down, held at the end.

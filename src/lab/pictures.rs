@@ -7,8 +7,8 @@ use super::fixed::{from_micros, ufloat};
 use super::grid::Cell;
 use super::metric::Metric;
 use super::plot::{
-    Better, Burn, BurnPanel, BurnPoint, Caption, Heat, HeatCell, HeatPanel, HeatPlace, Legal, Num, Scale, Settle,
-    SettleLine, SettleStep, Shade, Trace, TraceRound, Why,
+    Better, Burn, BurnPanel, BurnPoint, Caption, Chart, ChartLine, ChartPanel, Heat, HeatCell, HeatPanel, HeatPlace,
+    Legal, Num, Scale, Settle, SettleLine, SettleStep, Shade, Trace, TraceRound, Why,
 };
 use super::report::choice::flags;
 use super::result::{CellResult, Figure, SweepResult};
@@ -119,6 +119,50 @@ pub fn middle(job: &Job<'_>) -> Option<Target> {
     let mut juices = job.grid.juices().to_vec();
     juices.sort_unstable_by_key(|juice| juice.micros());
     juices.get((juices.len().max(1) - 1) / 2).copied()
+}
+
+/// How the share on right rungs goes with the target, a line for each of a few settings: where targets lie on a rung and
+/// where between two. None with fewer than three targets.
+#[must_use]
+pub fn phase(job: &Job<'_>, result: &SweepResult) -> Option<Chart> {
+    let mut juices = job.grid.juices().to_vec();
+    juices.sort_unstable_by_key(|juice| juice.micros());
+    if juices.len() < 3 {
+        return None;
+    }
+    // the settings that were chosen for some target, each followed over all of them
+    let mut shown: Vec<Cell> = Vec::new();
+    for cell in notable(result).into_iter().filter_map(|place| result.cell(place)) {
+        let same = |other: &Cell| Cell { juice: cell.juice, ..*other } == *cell;
+        if shown.len() < MOST_CELLS && !shown.iter().any(same) {
+            shown.push(*cell);
+        }
+    }
+    let line = |(at, cell): (usize, &Cell), metric: Metric, unit: f64| {
+        let point = |juice: &Target| {
+            let wanted = Cell { juice: *juice, ..*cell };
+            let found = result.cells.iter().find(|result| result.cell == wanted)?;
+            Some((tokens(*juice), from_micros(found.mean(metric)?) * unit))
+        };
+        let colour = u8::try_from(at).unwrap_or(u8::MAX);
+        ChartLine::new(&name(cell, 1), colour, at % 2 == 1, juices.iter().filter_map(point))
+    };
+    let panel = |title: &str, metric, unit: f64| ChartPanel {
+        name: title.to_owned(),
+        lines: shown.iter().enumerate().map(|cell| line(cell, metric, unit)).collect(),
+        ..ChartPanel::default()
+    };
+    Some(Chart {
+        title: "How the target's place between rungs matters".to_owned(),
+        facts: vec![result.scenario.clone(), format!("{} runs", result.runs), format!("seed {}", result.seed)],
+        note: "On the left the share of rounds on a right rung, on the right how far blocks of 20 rounds stray from the target, in \
+               percent (100 times nats)."
+            .to_owned(),
+        x: "target, output tokens per turn".to_owned(),
+        y: "%".to_owned(),
+        panels: vec![panel("on a right rung", Metric::OnRung, 100.0), panel("block error", Metric::BlockErr, 100.0)],
+        ..Chart::default()
+    })
 }
 
 /// The cells that curves and fans are drawn of: the chosen ones, and the original's defaults at each target where the

@@ -165,6 +165,12 @@ impl Tape {
                 }
                 Record::Persisted { .. }
                 | Record::Spawned { .. }
+                | Record::Heard { .. }
+                | Record::Refused { .. }
+                | Record::Opened { .. }
+                | Record::Group { .. }
+                | Record::Agent { .. }
+                | Record::Note { .. }
                 | Record::Verified { .. }
                 | Record::Progress { .. }
                 | Record::LimitUntil { .. }

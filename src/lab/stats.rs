@@ -193,6 +193,26 @@ pub fn quantile_ranks(n: u64, p: f64, confidence: f64) -> Option<(u64, u64)> {
     (lower >= 1 && upper <= n).then_some((lower, upper))
 }
 
+/// The `p` quantile of values by its order statistic, and the values at the ranks whose span covers it with at least the
+/// confidence; nothing of no value.
+///
+/// ```
+/// use flyball::lab::stats::quantile;
+/// let values: Vec<i64> = (1..=10).rev().collect();
+/// assert_eq!(quantile(&values, 0.5, 0.95), Some((5, Some((2, 9)))));
+/// ```
+#[must_use]
+pub fn quantile(values: &[i64], p: f64, confidence: f64) -> Option<(i64, Option<(i64, i64)>)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let count = u64::try_from(sorted.len()).ok()?;
+    let at = |rank: u64| sorted.get(usize::try_from(rank.checked_sub(1)?).ok()?).copied();
+    let rank = partition(count, |rank| ufloat(rank) < p * ufloat(count)) + 1;
+    let value = at(rank.min(count))?;
+    let interval = quantile_ranks(count, p, confidence).and_then(|(low, high)| at(low).zip(at(high)));
+    Some((value, interval))
+}
+
 /// The largest rank of 0..=n for which a condition holds that once false stays false (0 counts as holding).
 fn partition(n: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, n + 1);

@@ -159,6 +159,21 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         turns: Vec<StatedTurn>,
     },
+    /// Fact: the agent of this round gave a sign of life.
+    Heard {
+        /// The round.
+        round: u64,
+    },
+    /// Fact: an effort did not take hold.
+    Refused {
+        /// The round.
+        round: u64,
+        /// The effort's word.
+        effort: String,
+        /// What took hold instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        got: Option<String>,
+    },
     /// Fact: the agent of this round is gone.
     Ended {
         /// The round.
@@ -272,15 +287,72 @@ pub enum Record {
         /// The control's stable name.
         control: Word<Control>,
     },
+    /// Of a runner: a process of its own took the loop up, from this checkpoint.
+    Opened {
+        /// What was kept.
+        kept: Kept,
+        /// Output of rounds that were under way when the process before was lost, and is in `kept`.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        found_tokens: u64,
+    },
+    /// Of a runner: the agent's process, written down before it may do anything.
+    Group {
+        /// The round.
+        round: u64,
+        /// The process and what tells it from a later one of the same number.
+        process: ProcessId,
+    },
+    /// Of a runner: what the agent of a round is, as its own records say.
+    Agent {
+        /// The round.
+        round: u64,
+        /// The version of its program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// The model that answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The effort that was asked for.
+        asked: String,
+        /// The effort that took hold.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confirmed: Option<String>,
+        /// Output counted call by call, parts per million of what was stated in sum.
+        coverage_ppm: u64,
+    },
+    /// Of a runner: something that people should know.
+    Note {
+        /// In words.
+        text: String,
+    },
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A process, and what tells it from a later one of the same number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// Its number, which is its group's too.
+    pub pid: u32,
+    /// When it began, in the system's own ticks since the boot; absent where the system does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ticks: Option<u64>,
+    /// The boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 impl Record {
     /// Every kind of this version.
-    pub const KINDS: [&'static str; 19] = [
+    pub const KINDS: [&'static str; 25] = [
         "persisted",
         "spawned",
         "turned",
         "settled",
+        "heard",
+        "refused",
         "ended",
         "verified",
         "progress",
@@ -296,6 +368,10 @@ impl Record {
         "verify",
         "wait",
         "stop",
+        "opened",
+        "group",
+        "agent",
+        "note",
     ];
 
     /// What stands in the file for an event of a machine on this ladder.
@@ -326,6 +402,12 @@ impl Record {
                 round: *round,
                 total_tokens: total.count(),
                 turns: turns.iter().map(StatedTurn::of).collect(),
+            },
+            Input::Heard { round } => Self::Heard { round: *round },
+            Input::Refused { round, effort, got } => Self::Refused {
+                round: *round,
+                effort: effort.word().to_owned(),
+                got: got.as_ref().map(|got| got.word().to_owned()),
             },
             Input::Ended { round, exit } => Self::Ended { round: *round, exit: Word(*exit) },
             Input::Verified { round, answer } => Self::Verified { round: *round, answer: Word(*answer) },
@@ -378,6 +460,10 @@ impl Record {
                 total: Tokens::new(*total_tokens),
                 turns: turns.iter().map(|turn| (Arc::from(&*turn.id), Tokens::new(turn.output_tokens))).collect(),
             },
+            Self::Heard { round } => Input::Heard { round: *round },
+            Self::Refused { round, effort, got } => {
+                Input::Refused { round: *round, effort: Effort::new(effort), got: got.as_deref().map(Effort::new) }
+            }
             Self::Ended { round, exit } => Input::Ended { round: *round, exit: exit.0 },
             Self::Verified { round, answer } => Input::Verified { round: *round, answer: answer.0 },
             Self::Progress { round, tree, error } => {
@@ -394,7 +480,11 @@ impl Record {
             | Self::Terminate { .. }
             | Self::Verify { .. }
             | Self::Wait { .. }
-            | Self::Stop { .. } => return None,
+            | Self::Stop { .. }
+            | Self::Opened { .. }
+            | Self::Group { .. }
+            | Self::Agent { .. }
+            | Self::Note { .. } => return None,
         })
     }
 
@@ -414,6 +504,8 @@ impl Record {
             | Self::Spawned { .. }
             | Self::Turned(_)
             | Self::Settled { .. }
+            | Self::Heard { .. }
+            | Self::Refused { .. }
             | Self::Ended { .. }
             | Self::Verified { .. }
             | Self::Progress { .. }
@@ -422,7 +514,11 @@ impl Record {
             | Self::Woke {}
             | Self::Absorbed {}
             | Self::Laid { .. }
-            | Self::Decided { .. } => return None,
+            | Self::Decided { .. }
+            | Self::Opened { .. }
+            | Self::Group { .. }
+            | Self::Agent { .. }
+            | Self::Note { .. } => return None,
         })
     }
 }

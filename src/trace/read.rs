@@ -119,6 +119,17 @@ impl<R: BufRead> Reader<R> {
         &self.header
     }
 
+    /// Lines read so far, the first included.
+    pub const fn lines(&self) -> u64 {
+        self.number
+    }
+
+    /// The hash of the last line read, where lines are chained.
+    #[must_use]
+    pub fn last(&self) -> Option<&str> {
+        self.last.as_deref()
+    }
+
     /// The next line of a known kind; none at the end.
     ///
     /// # Errors

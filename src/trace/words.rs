@@ -25,7 +25,7 @@ macro_rules! worded {
 worded! {
     RoundExit { Done "done", Failed "failed", Cut "cut" }
     Answer { Pass "pass", Fail "fail", Blocked "blocked", Error "error" }
-    StopRequest { End "end", Kill "kill", GiveUp "give-up", KillOn "kill-on" }
+    StopRequest { End "end", Kill "kill", GiveUp "give-up", KillOn "kill-on", Requests "requests" }
     Urgency { Gently "gently", Now "now" }
     Side { Below "below", Within "within", Above "above" }
     Grade { Known "known", Estimated "estimated", Unknown "unknown" }

@@ -34,6 +34,30 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
+    /// Goes on with a chained trace whose last line has this hash.
+    pub const fn go_on(out: W, ladder: Ladder, last: String) -> Self {
+        Self { out, ladder, last: Some(last), fault: None }
+    }
+
+    /// The output, to take what has been written.
+    pub const fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// The first fault since the start, once.
+    ///
+    /// # Errors
+    /// That fault.
+    pub fn fault(&mut self) -> io::Result<()> {
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// The hash of the last line, where lines are chained.
+    #[must_use]
+    pub fn last(&self) -> Option<&str> {
+        self.last.as_deref()
+    }
+
     /// Writes one line.
     ///
     /// # Errors

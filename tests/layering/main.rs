@@ -158,4 +158,10 @@ fn nobody_below_the_shell_acts() {
     bad("trace", "fn f() { std::env::var(x); }");
     bad("sim::noise", "use rand::Rng;");
     bad("lab::report", "use clap::Parser;");
+    good("run::system::files", "use std::fs::File;");
+    bad("run::host", "use std::fs::File;");
+    bad("run::host", "fn f() { std::thread::yield_now() }");
+    bad("run::host", "use rustix::time::x; use std::time::Instant;");
+    bad("run::record", "use crate::lab::axis;");
+    bad("run::host", "use crate::cli::output;");
 }

@@ -20,7 +20,12 @@ const LAYERS: &[Layer] = &[
         layers: &["engine", "sim", "trace"],
         crates: &["libm", "rayon", "serde", "serde_json", "toml", "csv", "strsim", "thiserror", "sha2", "resvg"],
     },
-    Layer { name: "cli", layers: &["engine", "sim", "trace", "agents", "lab"], crates: DEPENDENCIES },
+    Layer {
+        name: "run",
+        layers: &["engine", "trace", "agents"],
+        crates: &["serde", "serde_json", "sha2", "thiserror", "rustix", "signal_hook"],
+    },
+    Layer { name: "cli", layers: &["engine", "sim", "trace", "agents", "lab", "run"], crates: DEPENDENCIES },
 ];
 
 /// All that the package depends on.
@@ -41,6 +46,9 @@ pub(crate) const DEPENDENCIES: &[&str] = &[
     "comfy_table",
     "anyhow",
     "ctrlc",
+    "rustix",
+    "signal_hook",
+    "serde_saphyr",
     "rand",
     "rand_distr",
 ];
@@ -48,8 +56,11 @@ pub(crate) const DEPENDENCIES: &[&str] = &[
 /// What acts on the world, or looks at it: for the command line alone.
 const ACTING: &[&str] = &["fs", "thread", "process", "net", "env", "os", "time::Instant", "time::SystemTime"];
 
-/// The one module below the command line that opens a file: a scenario, to name it in its errors.
+/// The one module of the lab that opens a file: a scenario, to name it in its errors.
 const READER: &str = "lab::scenario";
+
+/// The modules of the real loop that act. All others of it ask these, through one trait.
+const ACTORS: &[&str] = &["run::system", "run::gate", "run::folder"];
 
 /// The layers, for telling a layer's name from any other.
 pub(crate) fn is_layer(name: &str) -> bool {
@@ -91,7 +102,8 @@ impl Here<'_> {
         let acts = layer.name != "cli"
             && first == "std"
             && ACTING.iter().any(|what| starts(&path[1..], what))
-            && !(self.within(READER) && starts(&path[1..], "fs"));
+            && !(self.within(READER) && starts(&path[1..], "fs"))
+            && !ACTORS.iter().any(|actor| self.within(actor));
         let libm = first == "libm" && self.within("engine::laws");
         let stranger = DEPENDENCIES.contains(&first) && !layer.crates.contains(&first) && !libm;
         (bare || acts || stranger).then(|| format!("{} uses {}", self.module.join("::"), path.join("::")))

@@ -11,7 +11,7 @@
 //! the end has the cost of the session. The rules follow public logs of 2.0 to 2.1.219, runs of 2.1.332 against a
 //! scripted server, and the reports on the program's own tracker (anthropics/claude-code 22686, 28197, 87303, 6805).
 
-use super::super::book::{Book, Extent, Key, Row, Total};
+use super::super::book::{Book, Extent, Key, Row, Total, watched};
 use super::super::counter::Fall;
 use super::super::loose::{Flag, Held, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
@@ -79,6 +79,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::ClaudeSession);
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))

@@ -10,7 +10,7 @@
 //!
 //! Source: public logs of 2.1.81 to 2.1.91, runs of 2.1.197 and 2.1.332 against a scripted server.
 
-use super::super::book::{Book, Extent, Key, Row, Total};
+use super::super::book::{Book, Extent, Key, Row, Total, watched};
 use super::super::counter::Fall;
 use super::super::loose::{Count, Flag, Held, Named, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
@@ -66,6 +66,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::ClaudeStream);
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))

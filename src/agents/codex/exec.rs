@@ -7,7 +7,7 @@
 //!
 //! Source: runs of 0.171.0 against a scripted server; of the sums on resumed threads, a report on gitmoot/gitmoot (661).
 
-use super::super::book::{Book, Extent, Key, Total};
+use super::super::book::{Book, Extent, Key, Total, watched};
 use super::super::counter::Fall;
 use super::super::loose::{Held, Text, object, read_line};
 use super::super::{Format, Log};
@@ -32,6 +32,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::CodexExec);
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))

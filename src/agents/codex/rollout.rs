@@ -11,7 +11,7 @@
 //!
 //! Source: public rollouts of 0.140 to 0.142, runs of 0.171.0 against a scripted server, ccusage 897, 1288, 1370, 1371.
 
-use super::super::book::{Book, Key, Row};
+use super::super::book::{Book, Key, Row, watched};
 use super::super::loose::{Count, Held, Present, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::Usage;
@@ -98,6 +98,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::CodexRollout);
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(line))

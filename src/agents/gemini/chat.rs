@@ -7,7 +7,7 @@
 //!
 //! Source: runs of 0.61.0 against a scripted server.
 
-use super::super::book::{Book, Key, Row, Usage as Counts};
+use super::super::book::{Book, Key, Row, Usage as Counts, watched};
 use super::super::loose::{Count, Held, List, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use crate::engine::Timestamp;
@@ -74,6 +74,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::GeminiChat);
+
     /// Takes one line or piece; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(line))

@@ -6,7 +6,7 @@
 //!
 //! Source: runs of 0.61.0 against a scripted server.
 
-use super::super::book::{Book, Total};
+use super::super::book::{Book, Total, watched};
 use super::super::loose::{Count, Held, Named, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use crate::engine::Timestamp;
@@ -75,6 +75,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::GeminiJson);
+
     /// Takes one line or piece; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))

@@ -96,14 +96,17 @@ impl Elsewhere {
 
 /// Lays a sum onto its calls.
 fn lay<'a>(stated: &Stated<'a>, logs: &[Log], best: &mut Best<'a>, elsewhere: &mut Elsewhere, settled: &mut Settled) {
-    let mut open: BTreeMap<usize, Tokens> = BTreeMap::new();
+    // in the order of the log: the odd token goes to the earlier call
+    let (mut open, mut opened): (Vec<(usize, Tokens)>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
     let mut counted: BTreeMap<usize, (Grade, Tokens)> = BTreeMap::new();
     for &(place, begun) in &stated.sum.calls {
         let Some(&at) = best.places.get(&(stated.file, place)) else { continue };
         let record = &best.records[at].record;
         match record.grade {
             Grade::Unknown => {
-                open.insert(at, begun);
+                if opened.insert(at) {
+                    open.push((at, begun));
+                }
             }
             Grade::Known | Grade::Estimated => {
                 counted.insert(at, (record.grade, record.output));
@@ -121,14 +124,14 @@ fn lay<'a>(stated: &Stated<'a>, logs: &[Log], best: &mut Best<'a>, elsewhere: &m
     let hidden = if missing > Tokens::ZERO { elsewhere.take(stated, best, missing) } else { Tokens::ZERO };
     settled.add(of(Some(Grade::Known)).plus(hidden), stated.sum.output);
     let missing = missing.minus(hidden);
-    let mut parts: Vec<Part> = open.values().map(|&output| Part { output, grade: Grade::Unknown }).collect();
+    let mut parts: Vec<Part> = open.iter().map(|&(_, output)| Part { output, grade: Grade::Unknown }).collect();
     let begun = parts.iter().fold(Tokens::ZERO, |sum, part| sum.plus(part.output));
     // start values are lower bounds; where they add up to more than is left, they are not even that
     if begun > missing {
         parts.iter_mut().for_each(|part| part.output = Tokens::ZERO);
     }
     let homeless = settle(&mut parts, missing).homeless;
-    for (&at, part) in open.keys().zip(&parts) {
+    for (&(at, _), part) in open.iter().zip(&parts) {
         best.records[at].record.output = part.output;
         best.records[at].record.grade = Grade::Estimated;
     }

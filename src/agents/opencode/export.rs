@@ -9,7 +9,7 @@
 //!
 //! Source: public exports of 1.2.20 to 1.2.26, the program's own database of 1.18.33 against a scripted server.
 
-use super::super::book::{Book, Key, Row};
+use super::super::book::{Book, Key, Row, watched};
 use super::super::loose::{Held, List, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::{Error, State, Tokens, id, version_beside};
@@ -57,6 +57,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::OpencodeExport);
+
     /// Takes the document or a piece of it; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Document<'_>, line, self.book.health, |document| {

@@ -8,7 +8,7 @@
 //!
 //! Source: runs of 1.18.33 against a scripted server.
 
-use super::super::book::{Book, Key, Row, Usage};
+use super::super::book::{Book, Key, Row, Usage, watched};
 use super::super::loose::{Held, Price, Text, Time, object, read_line};
 use super::super::{Format, Log};
 use super::{Error, State, Tokens, id};
@@ -46,6 +46,8 @@ pub struct Reader {
 }
 
 impl Reader {
+    watched!(Format::OpencodeJson);
+
     /// Takes one line; says whether it could be read.
     pub fn line(&mut self, line: &str) -> bool {
         read_line!(Line<'_>, line, self.book.health, |line| self.take(&line))

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::Table;
 
-use crate::cli::args::Axes as AxisFlags;
+use crate::cli::args::{Axes as AxisFlags, One};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::output::{Folder, hint};
 use crate::engine::{Ladder, Mean, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::fixed::ufloat;
-use crate::lab::grid::Axes;
+use crate::lab::grid::{Axes, Cell};
 use crate::lab::plot::png;
 use crate::lab::scenario::Scenario;
 
@@ -48,12 +48,55 @@ pub fn axes(flags: &AxisFlags) -> Outcome<Axes> {
     })
 }
 
-fn list<T>(axis: &Axis<T>, flag: &str, given: &[String]) -> Outcome<Option<Vec<T>>> {
+/// One setting: flags over the scenario's.
+///
+/// # Errors
+/// The flag at fault.
+pub fn cell(args: &One, base: Cell) -> Outcome<Cell> {
+    fn one<T>(flag: &str, given: Option<&String>, default: T, read: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
+        given.map_or(Ok(default), |text| {
+            let wrong = |why| AxisError { origin: flag.to_owned(), item: text.clone(), why };
+            read(text)
+                .map_err(|why| Failure::usage(wrong(why)).hint("this command takes a single value; sweep takes lists"))
+        })
+    }
+    Ok(Cell {
+        law: one("--law", args.law.as_ref(), base.law, axis::law)?,
+        juice: one("--juice", args.juice.as_ref(), base.juice, |text| JUICE.value(text))?,
+        over: one("--over", args.over.as_ref(), base.over, |text| OVER.value(text))?,
+        slack: one("--slack", args.slack.as_ref(), base.slack, |text| SLACK.value(text))?,
+        rest: one("--rest", args.rest.as_ref(), base.rest, |text| REST.value(text))?,
+    })
+}
+
+/// A list of one axis, where a flag names it.
+///
+/// # Errors
+/// The flag and the item at fault.
+pub fn list<T>(axis: &Axis<T>, flag: &str, given: &[String]) -> Outcome<Option<Vec<T>>> {
     (!given.is_empty()).then(|| axis.list(flag, &given.join(","))).transpose().map_err(wrong)
 }
 
 fn wrong(error: AxisError) -> Failure {
     Failure::usage(error).hint("a list is values and ranges with commas between, such as 300,5m,1h or 0.15:0.4:0.05")
+}
+
+/// Dollars for a million tokens.
+///
+/// # Errors
+/// What is wrong with it, for people.
+pub fn price(text: &str) -> Result<f64, String> {
+    let price = text.trim().parse().ok().filter(|price| (0.0..=1e6).contains(price));
+    price.ok_or_else(|| "it must be US dollars for a million output tokens, from 0 to 1000000".to_owned())
+}
+
+/// The value of a flag.
+///
+/// # Errors
+/// The flag and what is wrong with it.
+pub fn read<T>(flag: &str, text: &str, value: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
+    let wrong = |why| AxisError { origin: flag.to_owned(), item: text.to_owned(), why };
+    value(text).map_err(|why| Failure::usage(wrong(why)))
 }
 
 /// Says beforehand what is odd about the targets.

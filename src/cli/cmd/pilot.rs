@@ -8,7 +8,7 @@ use crate::cli::args::{Pilot as Args, ShortFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output;
-use crate::lab::axis::{AxisError, SLACK};
+use crate::lab::axis::SLACK;
 use crate::lab::fit::ladder;
 use crate::lab::fixed::{from_micros, micros};
 use crate::lab::pilot::{Pilot, PilotError, RungPlan, plan, prior};
@@ -24,8 +24,8 @@ const SHOWN: usize = 40;
 /// A scenario, effort, precision or price at fault.
 pub fn run(args: &Args) -> Outcome {
     let scenario = scenario(args)?;
-    let precision = read("--precision", &args.precision, |text| SLACK.value(text))?;
-    let price = args.price.as_deref().map(|text| read("--price", text, price)).transpose()?;
+    let precision = common::read("--precision", &args.precision, |text| SLACK.value(text))?;
+    let price = args.price.as_deref().map(|text| common::read("--price", text, common::price)).transpose()?;
     let seed = args.seed.unwrap_or(scenario.plan.seed);
     let pilot = plan(&scenario, f64::from(precision.ppm()) / 1e6, seed).map_err(unplanned)?;
     match args.format {
@@ -56,17 +56,6 @@ fn scenario(args: &Args) -> Outcome<Scenario> {
 
 fn unplanned(error: PilotError) -> Failure {
     Failure::usage(error).while_("cannot plan a pilot")
-}
-
-fn read<T>(flag: &str, text: &str, value: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
-    let wrong = |why| AxisError { origin: flag.to_owned(), item: text.to_owned(), why };
-    value(text).map_err(|why| Failure::usage(wrong(why)))
-}
-
-/// Dollars for a million tokens.
-fn price(text: &str) -> Result<f64, String> {
-    let price = text.trim().parse().ok().filter(|price| (0.0..=1e6).contains(price));
-    price.ok_or_else(|| "it must be US dollars for a million output tokens, from 0 to 1000000".to_owned())
 }
 
 fn dollars(tokens: f64, price: f64) -> f64 {

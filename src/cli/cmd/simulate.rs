@@ -10,9 +10,7 @@ use crate::cli::args::{Simulate, SimulateFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
-use crate::lab::axis::{self, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::bounds::{self, MAX_ROUNDS};
-use crate::lab::grid::Cell;
 use crate::lab::pictures::staircase;
 use crate::lab::report::choice::flags;
 use crate::lab::result::VERSION;
@@ -25,7 +23,7 @@ use crate::trace::{Header, Setup, Writer};
 /// A scenario, flag or folder at fault.
 pub fn run(args: &Simulate) -> Outcome {
     let scenario = common::scenario(&args.scenario)?;
-    let cell = cell(args, scenario.base())?;
+    let cell = common::cell(&args.one, scenario.base())?;
     let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS).map_err(Failure::usage)?;
     let seed = args.seed.unwrap_or(scenario.plan.seed);
     bounds::memory(&scenario, 1, 1, rounds, 1).map_err(Failure::usage)?;
@@ -42,24 +40,6 @@ pub fn run(args: &Simulate) -> Outcome {
     }
     output::say(&format!("wrote trace.jsonl and trace.svg, .png and .json to {}", folder.path().display()));
     Ok(Exit::Success)
-}
-
-/// The settings: flags over the scenario's.
-fn cell(args: &Simulate, base: Cell) -> Outcome<Cell> {
-    fn one<T>(flag: &str, given: Option<&String>, default: T, read: impl Fn(&str) -> Result<T, String>) -> Outcome<T> {
-        given.map_or(Ok(default), |text| {
-            let wrong = |why| AxisError { origin: flag.to_owned(), item: text.clone(), why };
-            read(text)
-                .map_err(|why| Failure::usage(wrong(why)).hint("simulate takes a single value; sweep takes lists"))
-        })
-    }
-    Ok(Cell {
-        law: one("--law", args.law.as_ref(), base.law, axis::law)?,
-        juice: one("--juice", args.juice.as_ref(), base.juice, |text| JUICE.value(text))?,
-        over: one("--over", args.over.as_ref(), base.over, |text| OVER.value(text))?,
-        slack: one("--slack", args.slack.as_ref(), base.slack, |text| SLACK.value(text))?,
-        rest: one("--rest", args.rest.as_ref(), base.rest, |text| REST.value(text))?,
-    })
 }
 
 /// Runs it while its trace is written.

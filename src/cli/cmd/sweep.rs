@@ -1,5 +1,7 @@
 //! `flyball sweep`: a grid of settings on a simulated agent, a report, files and pictures.
 
+mod html;
+
 use std::io::Write as _;
 use std::sync::atomic::Ordering;
 
@@ -10,14 +12,16 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
 use crate::lab::advice;
+use crate::lab::axis::SLACK;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
+use crate::lab::page;
 use crate::lab::pictures;
 use crate::lab::report::{choice, csv, decimal, json, table};
 use crate::lab::result::{SweepResult, VERSION};
 use crate::lab::scenario::{GovernorSettings, Scenario};
 use crate::lab::settings::Settings;
-use crate::lab::sweep::{Engine, Finished, Job, SweepError, summarise, sweep};
+use crate::lab::sweep::{Engine, Finished, Job, SweepError, summarise, sweep, sweep_to};
 
 /// Sweeps.
 ///
@@ -26,15 +30,25 @@ use crate::lab::sweep::{Engine, Finished, Job, SweepError, summarise, sweep};
 pub fn run(args: &Sweep) -> Outcome {
     let scenario = common::scenario(&args.scenario)?;
     let grid = scenario.grid(common::axes(&args.axes)?).map_err(Failure::usage)?;
-    let job = job(args, &scenario, &grid)?;
+    let mut job = job(args, &scenario, &grid)?;
+    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, |text| SLACK.value(text)));
+    let precision = precision.transpose()?;
     let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
     common::advise(&scenario, grid.juices());
 
     let stop = signal::interrupted()?;
     let bar = output::bar(job.runs, grid.len());
-    let finished = sweep(&job, &stop, &|done| bar.set_position(done.into()));
+    let progress = |done: u32| bar.set_position(done.into());
+    let finished = match precision {
+        Some(precision) => sweep_to(&job, precision.ppm().into(), &stop, &progress),
+        None => sweep(&job, &stop, &progress),
+    };
     bar.finish_and_clear();
     let finished = finished.map_err(failed)?;
+    if precision.is_some() && !stop.load(Ordering::Relaxed) {
+        // it stopped because it knew enough: that is all of it
+        job.runs = finished.runs;
+    }
     if finished.runs == 0 {
         output::say("incomplete: not a single run was finished, so there is no report");
         return Ok(Exit::Interrupted);
@@ -45,7 +59,12 @@ pub fn run(args: &Sweep) -> Outcome {
     folder.forget(is_ours)?;
     files(&folder, &result)?;
     settings(&folder, &job, &result)?;
-    pictures(&folder, &job, &finished, &result)?;
+    let drawn = pictures(&folder, &job, &finished, &result)?;
+    if let Some(file) = &args.html {
+        let html = page::html(&html::page(&result, drawn));
+        output::write_whole(file, |out| out.write_all(html.as_bytes()))?;
+        output::say(&format!("wrote {}", file.display()));
+    }
     output::say(&format!("wrote result.json, result.csv, settings and pictures to {}", folder.path().display()));
     printed?;
     let recommended = result.chosen.iter().filter_map(|chosen| result.cell(chosen.cell));
@@ -95,7 +114,7 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
 /// Whether a sweep may have written this file: what an earlier one left must not stand beside new results.
 fn is_ours(name: &str) -> bool {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    let picture = stem == "settle" || stem == "burn" || stem.starts_with("heat-");
+    let picture = ["settle", "burn", "phase"].contains(&stem) || stem.starts_with("heat-");
     match ending {
         "json" | "svg" | "png" => picture || name == "result.json",
         "toml" => stem == "flyball" || stem.starts_with("flyball-"),
@@ -128,12 +147,13 @@ fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()>
     Ok(())
 }
 
-/// Heat maps of each law at the middle target, settling curves and burn fans of the notable cells.
-fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepResult) -> Outcome<()> {
+/// Heat maps of each law at the middle target, settling curves, burn fans and phases; what was drawn, as SVG.
+fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepResult) -> Outcome<Vec<String>> {
+    let mut drawn = Vec::new();
     if let Some(juice) = pictures::middle(job) {
         for &law in job.grid.laws() {
             if let Some(heat) = pictures::heat(job, result, law, juice) {
-                common::picture(folder, &format!("heat-{law}"), &heat.svg(), &heat)?;
+                drawn.push(drawing(folder, &format!("heat-{law}"), heat.svg(), &heat)?);
             }
         }
         let values = job.grid.overs().len().max(job.grid.slacks().len());
@@ -147,11 +167,20 @@ fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepR
     let places = pictures::notable(result);
     if !places.is_empty() {
         let settle = pictures::settle(job, result, finished, &places);
-        common::picture(folder, "settle", &settle.svg(), &settle)?;
+        drawn.push(drawing(folder, "settle", settle.svg(), &settle)?);
         let burn = pictures::burn(job, result, &places);
-        common::picture(folder, "burn", &burn.svg(), &burn)?;
+        drawn.push(drawing(folder, "burn", burn.svg(), &burn)?);
     }
-    Ok(())
+    if let Some(phase) = pictures::phase(job, result) {
+        drawn.push(drawing(folder, "phase", phase.svg(), &phase)?);
+    }
+    Ok(drawn)
+}
+
+/// Writes a picture, and gives it back for a page.
+fn drawing(folder: &Folder, name: &str, svg: String, data: &impl serde::Serialize) -> Outcome<String> {
+    common::picture(folder, name, &svg, data)?;
+    Ok(svg)
 }
 
 #[cfg(test)]

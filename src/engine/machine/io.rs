@@ -38,6 +38,20 @@ pub enum Input {
         /// Turns whose own count was stated, by id.
         turns: Vec<(Arc<str>, Tokens)>,
     },
+    /// The agent of this round gave a sign of life that cost nothing: it is not silent.
+    Heard {
+        /// The round.
+        round: u64,
+    },
+    /// The effort that this round asked for did not take hold: its rung leaves the ladder.
+    Refused {
+        /// The round.
+        round: u64,
+        /// The effort's word.
+        effort: Effort,
+        /// What took hold instead, where that is known.
+        got: Option<Effort>,
+    },
     /// The agent of this round is gone.
     Ended {
         /// The round.
@@ -107,6 +121,20 @@ pub enum StopRequest {
     GiveUp,
     /// A kill-on pattern or predicate matched.
     KillOn,
+    /// The round made more requests than are allowed, answered or not.
+    Requests,
+}
+
+impl StopRequest {
+    /// The control that a stop so asked for names.
+    #[must_use]
+    pub const fn control(self) -> Control {
+        match self {
+            Self::End | Self::Kill | Self::GiveUp => Control::Interrupted,
+            Self::KillOn => Control::KillOn,
+            Self::Requests => Control::Requests,
+        }
+    }
 }
 
 /// An order. [`Output::Wait`] and [`Output::Stop`] end a drain.

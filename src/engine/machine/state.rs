@@ -109,6 +109,11 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         }
     }
 
+    /// What it was set up with.
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// The governor.
     pub const fn governor(&self) -> &Governor<L, C> {
         &self.governor
@@ -143,6 +148,8 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
             Input::Spawned { round } => self.spawned(round),
             Input::Turned { turn } => self.turned(&turn),
             Input::Settled { round, total, turns } => self.settled(round, total, &turns, trace),
+            Input::Heard { round } => self.heard(round),
+            Input::Refused { round, effort, got } => self.refused(round, &effort, got.as_ref()),
             Input::Ended { round, exit } => self.ended(round, exit, trace),
             Input::Verified { round, answer } => self.verified(round, answer),
             Input::Progress { round, tree, error } => self.progressed(round, tree, error),
@@ -311,6 +318,25 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         true
     }
 
+    fn heard(&mut self, round: u64) -> bool {
+        let open = self.is_open(round);
+        if open {
+            self.round.heard = self.now;
+        }
+        open
+    }
+
+    /// Takes a rung off the ladder, unless it is the last one.
+    fn refused(&mut self, round: u64, effort: &Effort, got: Option<&Effort>) -> bool {
+        let Some(rung) = self.plan.ladder.find(effort.word()).filter(|_| self.is_open(round)) else { return false };
+        let closed = self.governor.close(rung);
+        if closed && self.rung == rung {
+            let got = got.and_then(|got| self.plan.ladder.find(got.word()));
+            self.rung = self.governor.land(got.unwrap_or(rung), rung);
+        }
+        closed
+    }
+
     fn ended(&mut self, round: u64, exit: RoundExit, trace: &mut impl TraceSink) -> bool {
         if !self.is_open(round) {
             return false;
@@ -339,7 +365,12 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         trace.note(self.now, Event::Decided { round: self.round.number, verdict: &verdict });
         self.rung = verdict.to;
         self.verdict = Some(verdict);
-        self.rows.failures = if exit == RoundExit::Done { 0 } else { self.rows.failures.saturating_add(1) };
+        self.rows.failures = match exit {
+            RoundExit::Done => 0,
+            // a round that was cut at a cap while it worked says nothing of whether the agent can
+            RoundExit::Cut if self.round.requests > 0 => self.rows.failures,
+            RoundExit::Failed | RoundExit::Cut => self.rows.failures.saturating_add(1),
+        };
         self.kept.effort = Some(self.plan.ladder.effort(self.rung).clone());
         self.kept.output = Some(self.spent.output);
         self.kept.law = self.governor.law().save();
@@ -415,14 +446,14 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
     }
 
     fn requested(&mut self, request: StopRequest) -> bool {
-        let control = if request == StopRequest::KillOn { Control::KillOn } else { Control::Interrupted };
+        let control = request.control();
         if matches!(self.phase, Phase::Stopped(_)) {
             return false;
         }
         self.asked = Some(control);
         match self.phase {
             Phase::Starting | Phase::Working | Phase::Ending { .. } => match request {
-                StopRequest::End | StopRequest::KillOn => self.terminate(Urgency::Gently),
+                StopRequest::End | StopRequest::KillOn | StopRequest::Requests => self.terminate(Urgency::Gently),
                 StopRequest::Kill => self.terminate(Urgency::Now),
                 StopRequest::GiveUp => self.phase = Phase::Stopped(control),
             },

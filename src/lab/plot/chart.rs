@@ -7,7 +7,7 @@ use super::frame::{Entry, Frame, MARGIN, PANEL, Side, TICK, grid, key};
 use super::num::len;
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
-use super::text::fit;
+use super::text::{fit, trimmed};
 use serde::{Deserialize, Serialize};
 
 /// Panels of dots and lines.
@@ -115,6 +115,8 @@ const GAP: f64 = 40.0;
 /// Above a panel: its name and what it comes to.
 const HEAD: f64 = 50.0;
 const DOT: f64 = 2.2;
+/// Up to so many dots of a kind are told one by one.
+const TOLD: usize = 40;
 
 impl Chart {
     /// Draws it.
@@ -159,8 +161,16 @@ impl Chart {
         side.told = first;
         grid(scene, area, &Side::new(x, &self.x, 5), &side);
         for dots in &panel.dots {
+            // few dots are large and say their values when pointed at; many would only make the file heavy
+            let few = dots.points.len() <= TOLD;
             for (across, up) in dots.points.iter().filter_map(|point| both(*point)) {
-                scene.disc((x.at(across), y.at(up)), DOT, colour(dots.colour));
+                let (at, fill) = ((x.at(across), y.at(up)), colour(dots.colour));
+                if few {
+                    let told = format!("{}: {}, {}", dots.name, trimmed(across, 3), trimmed(up, 3));
+                    scene.disc_told(at, 2.0 * DOT, fill, &told);
+                } else {
+                    scene.disc(at, DOT, fill);
+                }
             }
         }
         for line in &panel.lines {
@@ -234,7 +244,8 @@ mod tests {
             assert!(svg.contains(words), "{words}");
         }
         // two dots in each panel, and one in the key; the key names each thing once
-        assert_eq!((svg.matches("<circle").count(), svg.matches("some dots").count()), (5, 1));
+        assert_eq!((svg.matches("<circle").count(), svg.matches(">some dots<").count()), (5, 1));
+        assert_eq!(svg.matches("<title>some dots: 2, 3</title>").count(), 2, "values are told");
         assert_eq!(svg.matches("seconds").count(), 1, "panels share their axis");
         let text = serde_json::to_string(&chart()).unwrap();
         assert_eq!(serde_json::from_str::<Chart>(&text).unwrap(), chart());

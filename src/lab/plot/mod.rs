@@ -14,6 +14,7 @@
 //! viridis (Smith and van der Walt 2015) and the palette of Okabe and Ito 2008. The font is Roboto Regular (Google,
 //! Apache-2.0), unmodified, with its licence beside it in `font/`.
 
+pub mod bars;
 pub mod burn;
 pub mod chart;
 mod colour;
@@ -28,6 +29,7 @@ mod text;
 pub mod trace;
 pub mod validate;
 
+pub use bars::{Bar, BarRow, Bars};
 pub use burn::{Burn, BurnPanel, BurnPoint};
 pub use chart::{Chart, ChartDots, ChartLine, ChartPanel};
 pub use heat::{Better, Heat, HeatCell, HeatPanel, HeatPlace, Legal};

@@ -191,6 +191,14 @@ impl Scene {
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
     }
 
+    /// A filled disc that says something when pointed at.
+    pub(super) fn disc_told(&mut self, at: (f64, f64), radius: f64, fill: &str, told: &str) {
+        let (x, y, radius, told) = (px(at.0), px(at.1), px(radius), escape(told));
+        self.put(format_args!(
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"><title>{told}</title></circle>"
+        ));
+    }
+
     /// One line of text, its baseline at `at`.
     pub(super) fn text(&mut self, at: (f64, f64), text: &str, set: Type<'_>) {
         if text.is_empty() {

@@ -32,9 +32,14 @@ impl<'t> Report<'t> {
             return;
         }
         let before = self.text.get(..at).unwrap_or(self.text);
-        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
+        let line = self.line(at);
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         self.problems.borrow_mut().push(Problem { line, column, key: key.to_owned(), what: what.into() });
+    }
+
+    /// The line of a place, from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        self.text.get(..at).unwrap_or(self.text).bytes().filter(|b| *b == b'\n').count() + 1
     }
 
     /// A fault of the syntax, where no keys are known yet: the key is made out from the lines.
@@ -228,6 +233,25 @@ impl<'r> Item<'r> {
             | DeValue::Array(_)
             | DeValue::Table(_) => self.mistyped("a decimal number or a text in quotes"),
         }
+    }
+
+    /// What it says as text: a literal as it stands, a truth value, a list of texts as JSON.
+    pub(super) fn plain(&self) -> Option<String> {
+        match self.value {
+            DeValue::Boolean(value) => Some(value.to_string()),
+            DeValue::Array(_) => {
+                let words: Option<Vec<&str>> = self.list()?.iter().map(Self::word).collect();
+                serde_json::to_string(&words?).ok()
+            }
+            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => {
+                self.literal().map(str::to_owned)
+            }
+        }
+    }
+
+    /// The line that it stands on, from 1.
+    pub(super) fn line(&self) -> usize {
+        self.report.line(self.at.start)
     }
 
     /// What `read` makes of the literal.

@@ -96,11 +96,14 @@ fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
     }
 }
 
-/// The settings of `[governor]` in a text that holds nothing else, over those of `usual`; or all its faults.
+/// The tables of a settings file. All but the first are the real loop's.
+const TABLES: [&str; 4] = ["governor", "agent", "controls", "sim"];
+
+/// The settings of `[governor]` in a settings file, over those of `usual`; or all its faults.
 pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
     let report = Report::new(text);
     let read = |root: &Fields<'_>| {
-        root.refuse_others(&["governor"]);
+        root.refuse_others(&TABLES);
         root.or("governor", usual, |item| sections::settings(&item.table(&sections::governor_keys())?, usual))
     };
     let settings = match DeTable::parse(text) {
@@ -114,6 +117,45 @@ pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result
         Some(settings) if report.is_clean() => Ok(settings),
         Some(_) | None => Err(report.into_problems()),
     }
+}
+
+/// One setting of a text: its table and key, what it says as text, and its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The table.
+    pub table: &'static str,
+    /// The key.
+    pub key: &'static str,
+    /// What it says: a number or a text as it stands, a list as JSON.
+    pub text: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+/// The settings of a text that has these tables with these keys and no others but what `[governor]` may set beside; or all its faults.
+///
+/// # Errors
+/// Each fault, with its line and its key.
+pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) -> Result<Vec<Entry>, Vec<Problem>> {
+    let report = Report::new(text);
+    let tables: Vec<&str> = known.iter().map(|(table, _)| *table).collect();
+    let mut found = Vec::new();
+    match DeTable::parse(text) {
+        Ok(document) => {
+            let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
+            root.refuse_others(&tables);
+            for &(table, keys) in known {
+                let governor = if table == TABLES[0] { sections::governor_keys() } else { Vec::new() };
+                let all: Vec<&str> = keys.iter().copied().chain(governor).collect();
+                let Some(fields) = root.get(table).and_then(|item| item.table(&all)) else { continue };
+                let read =
+                    |&key: &&'static str| fields.get(key).and_then(|item| Some((key, item.plain()?, item.line())));
+                found.extend(keys.iter().filter_map(read).map(|(key, text, line)| Entry { table, key, text, line }));
+            }
+        }
+        Err(error) => report.syntax(&error),
+    }
+    if report.is_clean() { Ok(found) } else { Err(report.into_problems()) }
 }
 
 /// The whole document. All parts are read before any is given up, so that every fault is told.

@@ -36,6 +36,7 @@ mod sections;
 pub use derived::Derived;
 pub use error::{Problem, ScenarioError};
 pub(in crate::lab) use load::governor_of;
+pub use load::{Entry, entries};
 pub use model::{Evaluate, Evidence, GovernorSettings, Plan, Scenario};
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use std::str::FromStr;
 pub(in crate::lab) use events::machine;
 pub use lanes::{Governed, LANES, Scratch};
 pub use outcome::{CONFIDENCE, summarise};
-pub use runner::{Finished, Job, SweepError, sweep};
+pub use runner::{Finished, Job, SweepError, sweep, sweep_to};
 pub use tables::Tables;
 
 /// What governs the cells of a sweep.
@@ -64,3 +64,6 @@ impl FromStr for Engine {
             .ok_or_else(|| "the engines are tables, machine".into())
     }
 }
+
+#[cfg(test)]
+mod tests;

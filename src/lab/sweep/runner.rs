@@ -1,5 +1,6 @@
 //! Runs on threads: each worker takes the next run, lays it down, governs every cell on it and adds up.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use thiserror::Error;
@@ -10,6 +11,7 @@ use super::driver::Driver;
 use super::lanes::LANES;
 use crate::engine::{BandError, Rung, Rungs};
 use crate::lab::choose::{Weights, loss};
+use crate::lab::fixed::micros;
 use crate::lab::grid::Grid;
 use crate::lab::metric::Metric;
 use crate::lab::runlog::LogError;
@@ -76,12 +78,52 @@ pub enum SweepError {
 pub fn sweep(job: &Job<'_>, stop: &AtomicBool, progress: &(dyn Fn(u32) + Sync)) -> Result<Finished, SweepError> {
     let cells = Cells::new(job.scenario, job.grid, job.rounds)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build()?;
-    let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
+    Ok(stretch(job, &cells, &pool, 0..job.runs, stop, progress)?.finish(&cells))
+}
+
+/// The fewest runs after which a sweep may stop because its figures are narrow enough: an interval of fewer says little.
+const FEWEST: u32 = 50;
+
+/// Runs a sweep until the share of rounds on a right rung is known in every cell to `precision`, half the width of its
+/// interval in millionths, or until all runs of the job are finished. It looks after [`FEWEST`] runs, and then after half as
+/// many again each time, so that the same job stops at the same run whatever the threads.
+///
+/// # Errors
+/// [`SweepError`].
+pub fn sweep_to(
+    job: &Job<'_>,
+    precision: i64,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u32) + Sync),
+) -> Result<Finished, SweepError> {
+    let cells = Cells::new(job.scenario, job.grid, job.rounds)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build()?;
+    let mut whole = Sums::new(&cells);
+    let (mut from, mut to) = (0, FEWEST.min(job.runs));
+    loop {
+        whole.merge(stretch(job, &cells, &pool, from..to, stop, progress)?);
+        if to == job.runs || stop.load(Ordering::Relaxed) || whole.narrow(precision) {
+            return Ok(whole.finish(&cells));
+        }
+        (from, to) = (to, to.saturating_add(to.div_ceil(2)).min(job.runs));
+    }
+}
+
+/// A stretch of a job's runs.
+fn stretch(
+    job: &Job<'_>,
+    cells: &Cells,
+    pool: &rayon::ThreadPool,
+    runs: Range<u32>,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u32) + Sync),
+) -> Result<Sums, SweepError> {
+    let (next, done) = (AtomicU32::new(runs.start), AtomicU32::new(runs.start));
     let workers = pool.broadcast(|_| {
-        let mut worker = Worker::new(job, &cells);
+        let mut worker = Worker::new(job, cells);
         while !stop.load(Ordering::Relaxed) {
             let run = next.fetch_add(1, Ordering::Relaxed);
-            if run >= job.runs {
+            if run >= runs.end {
                 break;
             }
             if let Err(error) = worker.run(run) {
@@ -92,11 +134,11 @@ pub fn sweep(job: &Job<'_>, stop: &AtomicBool, progress: &(dyn Fn(u32) + Sync)) 
         }
         Ok(worker.sums)
     });
-    let mut whole = Sums::new(&cells);
+    let mut whole = Sums::new(cells);
     for worker in workers {
         whole.merge(worker?);
     }
-    Ok(whole.finish(&cells))
+    Ok(whole)
 }
 
 /// What a worker adds up.
@@ -120,6 +162,15 @@ impl Sums {
         self.tallies.iter_mut().zip(&other.tallies).for_each(|(mine, theirs)| mine.merge(theirs));
         self.oracles.iter_mut().zip(&other.oracles).for_each(|(mine, theirs)| mine.merge(theirs));
         self.losses.extend(other.losses);
+    }
+
+    /// Whether the share on right rungs is known to this in every cell.
+    fn narrow(&self, precision: i64) -> bool {
+        self.tallies.iter().all(|tally| {
+            let estimate = tally.summary(Metric::OnRung, super::CONFIDENCE);
+            let interval = estimate.and_then(|estimate| estimate.interval);
+            interval.is_some_and(|interval| micros((interval.hi - interval.lo) / 2.0) <= precision)
+        })
     }
 
     fn finish(mut self, cells: &Cells) -> Finished {

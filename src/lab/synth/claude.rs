@@ -7,8 +7,9 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push, uuid};
+use super::line::{Call, digest, push, uuid};
 use crate::engine::{Timestamp, Tokens};
+use crate::trace::iso;
 
 const FILE_VERSION: &str = "2.1.217";
 const STREAM_VERSION: &str = "2.1.81";

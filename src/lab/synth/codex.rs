@@ -7,8 +7,9 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push};
+use super::line::{Call, digest, push};
 use crate::engine::{Timestamp, Tokens};
+use crate::trace::iso;
 
 const VERSION: &str = "0.140.0";
 /// Every so many counts one is written twice.

@@ -7,8 +7,9 @@
 use serde_json::{Map, Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push, uuid};
+use super::line::{Call, digest, push, uuid};
 use crate::engine::Timestamp;
+use crate::trace::iso;
 
 const VERSION: &str = "1.0.64";
 

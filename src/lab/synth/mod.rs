@@ -12,6 +12,7 @@
 //! | [`copilot`] | the Copilot CLI: event logs |
 //! | [`opencode`] | opencode: exports |
 //! | [`pi`] | pi: session files |
+//! | [`wire`] | one round as it is printed, line by line |
 //! | [`mod@line`] | what lines are made of: times, ids, and the calls of a session |
 //!
 //! It is no recording: texts are empty, and only those lines and keys are written that carry numbers, times, names or
@@ -29,6 +30,7 @@ pub mod copilot;
 pub mod line;
 pub mod opencode;
 pub mod pi;
+pub mod wire;
 
 pub use agent::{Design, sessions};
 

@@ -6,8 +6,9 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::line::{Call, digest, iso, push, uuid};
+use super::line::{Call, digest, push, uuid};
 use crate::engine::{Timestamp, Tokens};
+use crate::trace::iso;
 
 /// The session file.
 #[must_use]

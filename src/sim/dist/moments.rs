@@ -4,7 +4,7 @@
 //! stated correlation, and whether each is narrow or wide is drawn for each alone. Units: squared tokens. Source: moments of
 //! the lognormal (Aitchison and Brown 1957); Gebelein 1941 for the bound.
 
-use super::{Kind, Size, bounded_exp};
+use super::{Component, Kind, Size, SizeError, bounded_exp};
 
 impl Size {
     /// The variance, in squared tokens.
@@ -24,6 +24,38 @@ impl Size {
                 let (sum, pieces) =
                     quantiles.windows(2).fold((0.0, 0.0), |(sum, pieces), pair| (sum + piece(pair), pieces + 1.0));
                 (sum / pieces - mean * mean).max(0.0)
+            }
+        }
+    }
+
+    /// The same size with its mean times `factor` and its scatter times `noise`: the coefficient of variation of a lognormal
+    /// or a gamma, that of each component of a mixture about its own mean; of quantiles, their logs' distances.
+    ///
+    /// ```
+    /// use flyball::sim::Size;
+    /// let size = Size::lognormal(1000.0, 0.8).unwrap().resized(1.5, 2.0).unwrap();
+    /// assert_eq!(size, Size::lognormal(1500.0, 1.6).unwrap());
+    /// ```
+    ///
+    /// # Errors
+    /// [`SizeError`] where that is no size.
+    pub fn resized(&self, factor: f64, noise: f64) -> Result<Self, SizeError> {
+        match &self.0 {
+            Kind::Lognormal { mean, cv } => Self::lognormal(mean * factor, cv * noise),
+            Kind::Gamma { mean, cv } => Self::gamma(mean * factor, cv * noise),
+            Kind::Mixture { narrow, wide, moves } => {
+                let part = |part: &Component| {
+                    let variance = part.sigma * part.sigma;
+                    let wider = libm::log1p(noise * noise * libm::expm1(variance.min(super::MOST_EXPONENT)));
+                    let mu = part.mu + (variance - wider) / 2.0 + libm::log(factor);
+                    Component { mu, sigma: wider.sqrt(), ..*part }
+                };
+                Self::mixture(part(narrow), part(wide), *moves)
+            }
+            Kind::Empirical { quantiles, mean } => {
+                let spread: Vec<f64> = quantiles.iter().map(|tokens| libm::pow(*tokens, noise)).collect();
+                let middle = Self::empirical(spread.clone())?.mean();
+                Self::empirical(spread.into_iter().map(|tokens| tokens / middle * mean * factor).collect())
             }
         }
     }
@@ -61,6 +93,20 @@ mod tests {
     fn mixture() -> Size {
         let part = |weight, mu, sigma| Component { weight, mu, sigma };
         Size::mixture(part(0.4, 5.0, 0.3), part(0.6, 6.0, 0.8), Moves::Wide).unwrap()
+    }
+
+    #[test]
+    fn resizing_keeps_what_it_does_not_change() {
+        let empirical = Size::empirical(vec![10.0, 20.0, 60.0, 400.0]).unwrap();
+        for size in [mixture(), empirical, Size::gamma(300.0, 0.7).unwrap(), Size::lognormal(300.0, 0.7).unwrap()] {
+            let cv = |size: &Size| size.variance().sqrt() / size.mean();
+            let (same, moved, wider) =
+                (size.resized(1.0, 1.0).unwrap(), size.resized(1.7, 1.0).unwrap(), size.resized(1.0, 1.5).unwrap());
+            assert!((same.mean() / size.mean() - 1.0).abs() < 1e-9 && (cv(&same) / cv(&size) - 1.0).abs() < 1e-9);
+            assert!((moved.mean() / size.mean() - 1.7).abs() < 1e-9 && (cv(&moved) / cv(&size) - 1.0).abs() < 1e-9);
+            assert!((wider.mean() / size.mean() - 1.0).abs() < 1e-9 && cv(&wider) > 1.2 * cv(&size), "{wider:?}");
+        }
+        assert!(mixture().resized(-1.0, 1.0).is_err() && mixture().resized(f64::NAN, 1.0).is_err());
     }
 
     /// Mean, variance and covariance of neighbours over many turns that the agent makes.

@@ -1,0 +1,76 @@
+//! Any program: its argv is the person's own, word for word, with what is asked for put in.
+//!
+//! The words of an ask are also in its environment, as `FLYBALL_MODEL`, `FLYBALL_EFFORT` and `FLYBALL_SESSION`.
+
+use super::{Ask, AskError, Capabilities, CommandSpec, EffortBy, PromptBy};
+
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    live_turns: false,
+    closing_total: false,
+    effort: EffortBy::Template,
+    confirms_effort: false,
+    caps_turns: false,
+    caps_cost: false,
+    tested: &[],
+    safe: "what the command may do is the command's own affair",
+    skip: "what the command may do is the command's own affair",
+    keys: &[],
+    login: None,
+};
+
+/// Fills a template in.
+pub(super) fn template(ask: &Ask<'_>, unset: &[&'static str]) -> Result<CommandSpec, AskError> {
+    let words = ask.template.unwrap_or(ask.program);
+    if words.first().is_none_or(String::is_empty) {
+        return Err(AskError::NoCommand);
+    }
+    let file = ask.prompt_file();
+    let path = file.to_string_lossy();
+    let given: [(&'static str, Option<&str>); 4] = [
+        ("model", ask.model),
+        ("effort", ask.effort),
+        ("session", Some(ask.session)),
+        ("prompt_file", Some(path.as_ref())),
+    ];
+    let mut argv = Vec::with_capacity(words.len() + ask.extra.len());
+    for word in words {
+        argv.push(fill(word, &given)?);
+    }
+    argv.extend_from_slice(ask.extra);
+    let by_file = words.iter().any(|word| word.contains("{prompt_file}"));
+    let prompt = if by_file { PromptBy::File(file.clone()) } else { PromptBy::Stdin };
+    let mut spec = CommandSpec { argv, set: Vec::new(), unset: unset.to_vec(), files: Vec::new(), prompt };
+    for (name, value) in
+        [("FLYBALL_MODEL", ask.model), ("FLYBALL_EFFORT", ask.effort), ("FLYBALL_SESSION", Some(ask.session))]
+    {
+        if let Some(value) = value {
+            spec.set(name, value);
+        }
+    }
+    Ok(spec)
+}
+
+/// One word; what is put in is not looked at again.
+fn fill(word: &str, given: &[(&'static str, Option<&str>)]) -> Result<String, AskError> {
+    let (mut filled, mut rest) = (String::with_capacity(word.len()), word);
+    while let Some(at) = rest.find('{') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let named = given.iter().find_map(|&(name, value)| {
+            let after = rest.strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?;
+            Some((name, value, after))
+        });
+        match named {
+            Some((name, value, after)) => {
+                filled.push_str(value.ok_or(AskError::Missing(name))?);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}

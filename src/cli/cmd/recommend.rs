@@ -1,0 +1,251 @@
+//! `flyball recommend`: settings one can defend, from scenarios or from logs.
+
+mod report;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::common;
+use crate::agents::join;
+use crate::cli::args::{Recommend, ShortFormat};
+use crate::cli::error::{Failure, Outcome};
+use crate::cli::exit::Exit;
+use crate::cli::output::{self, Folder};
+use crate::cli::{logs, output::hint};
+use crate::engine::{Target, Tokens};
+use crate::lab::axis::{self, JUICE, OVER, SLACK};
+use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS};
+use crate::lab::choose::Weights;
+use crate::lab::fit::{Asked, Options, calibrate, figures};
+use crate::lab::fixed::micros;
+use crate::lab::grid::Axes;
+use crate::lab::page;
+use crate::lab::recommend::judge::{Recommendation, Request, recommend};
+use crate::lab::recommend::perturb::worlds;
+use crate::lab::recommend::text::{self, Page};
+use crate::lab::recommend::{World, yaml};
+use crate::lab::result::VERSION;
+use crate::lab::scenario::{GovernorSettings, Scenario};
+use crate::lab::settings::Settings;
+
+/// Recommends.
+///
+/// # Errors
+/// A scenario, log, settings file, flag or folder at fault.
+pub fn run(args: &Recommend) -> Outcome {
+    let current = args.current.as_deref().map(in_use).transpose()?;
+    let mut made = None;
+    let scenarios = scenarios(args, current.as_ref(), &mut made)?;
+    let first = scenarios.first().ok_or_else(|| Failure::said("there is no scenario to recommend for"))?;
+    let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
+    let folder = Folder::open(&place)?;
+    let price = args.price.as_deref().map(|text| common::read("--price", text, common::price)).transpose()?;
+    let weights =
+        args.weights.as_deref().map_or(Ok(Weights::default()), |text| common::read("--weights", text, weights))?;
+    let runs = |flag, value| bounds::count(flag, Some(value), 1, MAX_RUNS).map_err(Failure::usage);
+    let all: Vec<World> = scenarios.iter().flat_map(|scenario| worlds(scenario, !args.as_is)).collect();
+    let request = Request {
+        worlds: &all,
+        axes: axes(args)?,
+        rest: current.map_or(first.governor.rest, |current| current.governor.rest),
+        current,
+        race_runs: runs("--race", args.race)?,
+        fresh_runs: runs("--runs", args.runs)?,
+        seed: args.seed.unwrap_or(first.plan.seed),
+        weights,
+    };
+    let told = recommend(&request).map_err(Failure::usage)?;
+    let told = told.ok_or_else(|| Failure::said("there is no setting to try"))?;
+    let page = Page {
+        worlds: &all,
+        price,
+        seed: request.seed,
+        fresh_runs: request.fresh_runs,
+        command: command(args, request.seed),
+    };
+    match args.format {
+        ShortFormat::Table => output::print(text::render(&page, &told).as_bytes())?,
+        ShortFormat::Json => output::print(format!("{}\n", report::object(&page, &told)).as_bytes())?,
+    }
+    write(&folder, first, current.as_ref(), &page, &told, made.as_deref())?;
+    if let Some(file) = &args.html {
+        let html = page::html(&report::page(&page, &told, &scenarios));
+        output::write_whole(file, |out| out.write_all(html.as_bytes()))?;
+        output::say(&format!("wrote {}", file.display()));
+    }
+    Ok(Exit::Success)
+}
+
+/// The scenarios named, and the one made of the logs named, all at the target asked for. `made` is the text of the latter.
+fn scenarios(args: &Recommend, current: Option<&Settings>, made: &mut Option<String>) -> Outcome<Vec<Scenario>> {
+    let is_scenario = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+    let mut all: Vec<Scenario> =
+        args.paths.iter().filter(is_scenario).map(|path| common::scenario(path)).collect::<Outcome<_>>()?;
+    let named: Vec<PathBuf> = args.paths.iter().filter(|path| !is_scenario(path)).cloned().collect();
+    if !named.is_empty() {
+        let (scenario, text) = of_logs(args, &named)?;
+        all.push(scenario);
+        *made = Some(text);
+    }
+    let juice =
+        args.juice.as_deref().map(|text| common::read("--juice", text, |text| JUICE.value(text))).transpose()?;
+    let juice = juice.or_else(|| current.map(|current| current.governor.juice));
+    for scenario in &mut all {
+        let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS);
+        scenario.plan.rounds = rounds.map_err(Failure::usage)?;
+        scenario.governor.juice = juice.unwrap_or(scenario.governor.juice);
+        // a run that its budget ends is not a run of the law: what a budget buys is told by shares
+        scenario.governor.budget = None;
+        if args.snap {
+            let derived = scenario.derived();
+            let near = micros(derived.means[derived.nearest]);
+            scenario.governor.juice = Target::from_micros(near.unsigned_abs().max(1));
+            hint(&format!(
+                "{}: the target is {:.0}, the mean of the nearest rung",
+                scenario.name, derived.means[derived.nearest]
+            ));
+        }
+    }
+    Ok(all)
+}
+
+fn of_logs(args: &Recommend, named: &[PathBuf]) -> Outcome<(Scenario, String)> {
+    let logs = logs::load(named)?;
+    let joined = join(&logs);
+    logs::warn_of(&joined.health);
+    let options = Options { model: args.model.clone(), efforts: args.effort.clone(), ..Options::default() };
+    let failed = |error| {
+        Failure::usage(error)
+            .while_("cannot make a scenario of these logs")
+            .hint("look at them with `flyball calibrate`, which says what there is and what is missing")
+    };
+    let fit = calibrate(&joined.turns, &options).map_err(failed)?;
+    let asked = Asked { failed: joined.health.errors, ..Asked::default() };
+    let text = fit.to_toml_with(&figures(&joined.turns, &fit, &asked));
+    let scenario = Scenario::load(&text, &fit.name).map_err(Failure::internal)?;
+    hint(&format!("{}: fitted to {} calls of {} in {} sessions", fit.name, fit.calls, fit.model, fit.sessions));
+    Ok((scenario, text))
+}
+
+/// The settings in use.
+fn in_use(path: &Path) -> Outcome<Settings> {
+    let failed = |failure: Failure| failure.while_(format!("cannot use the settings {}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| failed(Failure::usage(error)))?;
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        return Settings::load(&text, &path.display().to_string()).map_err(|error| failed(Failure::usage(error)));
+    }
+    yaml::read(&text).map_err(|error| failed(Failure::usage(error)))
+}
+
+fn axes(args: &Recommend) -> Outcome<Axes> {
+    let law = (!args.law.is_empty()).then(|| args.law.join(","));
+    Ok(Axes {
+        law: law.map(|text| axis::laws("--law", &text)).transpose().map_err(Failure::usage)?,
+        over: common::list(&OVER, "--over", &args.over)?,
+        slack: common::list(&SLACK, "--slack", &args.slack)?,
+        ..Axes::default()
+    })
+}
+
+/// `excess=1,reversals=0.4`: what is left out weighs what it usually does.
+fn weights(text: &str) -> Result<Weights, String> {
+    let mut weights = Weights::default();
+    for item in text.split(',') {
+        let (name, value) = item.split_once('=').ok_or_else(|| format!("{item:?} is no name=weight"))?;
+        let value = axis::millionths(value.trim()).map_err(|fault| format!("{item}: {fault}"))?;
+        let value = i64::try_from(value).ok().filter(|value| *value <= 1_000_000_000);
+        let value = value.ok_or_else(|| format!("{item}: it must be at most 1000"))?;
+        match name.trim() {
+            "excess" => weights.excess = value,
+            "bias" => weights.bias = value,
+            "reversals" => weights.reversals = value,
+            "settle" => weights.settle = value,
+            other => return Err(format!("{other:?} is no part of the loss: excess, bias, reversals, settle")),
+        }
+    }
+    Ok(weights)
+}
+
+/// Settings for the real loop and for the original, and the scenario made of logs.
+fn write(
+    folder: &Folder,
+    first: &Scenario,
+    current: Option<&Settings>,
+    page: &Page<'_>,
+    told: &Recommendation,
+    made: Option<&str>,
+) -> Outcome<()> {
+    let setting = told.chosen().setting;
+    let budget = current.map_or(Settings::default().governor.budget, |current| current.governor.budget);
+    let settings = Settings {
+        governor: GovernorSettings {
+            law: setting.law,
+            juice: first.governor.juice,
+            over: setting.over,
+            slack: setting.slack,
+            rest: setting.rest,
+            budget: budget.filter(|budget| *budget > Tokens::ZERO),
+            tuning: first.governor.tuning,
+        },
+    };
+    let mut about = vec![format!("recommended by flyball {VERSION} for {}", first.name)];
+    about.extend(text::sentences(page, told));
+    about.push(format!("again: {}", page.command));
+    let about = about.join("\n");
+    folder.write("flyball.toml", |out| out.write_all(settings.to_toml(&about).as_bytes()))?;
+    folder.write("juice.yaml", |out| out.write_all(yaml::write(&settings, &about).as_bytes()))?;
+    if let Some(text) = made {
+        folder.write(&format!("{}.toml", first.name), |out| out.write_all(text.as_bytes()))?;
+    }
+    output::say(&format!("wrote flyball.toml and juice.yaml to {}", folder.path().display()));
+    Ok(())
+}
+
+/// The exact command that makes the recommendation again.
+fn command(args: &Recommend, seed: u64) -> String {
+    let quoted = |text: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:~+".contains(c);
+        if !text.is_empty() && text.chars().all(plain) {
+            text.to_owned()
+        } else {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
+    };
+    let mut words = vec!["flyball recommend".to_owned()];
+    words.extend(args.paths.iter().map(|path| quoted(&path.display().to_string())));
+    let mut flag =
+        |name: &str, value: Option<String>| words.extend(value.map(|value| format!("{name} {}", quoted(&value))));
+    let joined = |list: &[String]| (!list.is_empty()).then(|| list.join(","));
+    flag("--current", args.current.as_ref().map(|path| path.display().to_string()));
+    flag("--juice", args.juice.clone());
+    flag("--law", joined(&args.law));
+    flag("--over", joined(&args.over));
+    flag("--slack", joined(&args.slack));
+    flag("--weights", args.weights.clone());
+    flag("--price", args.price.clone());
+    flag("--model", args.model.clone());
+    flag("--effort", joined(&args.effort));
+    flag("--rounds", args.rounds.map(|rounds| rounds.to_string()));
+    flag("--runs", Some(args.runs.to_string()));
+    flag("--race", Some(args.race.to_string()));
+    flag("--seed", Some(seed.to_string()));
+    words.extend(args.snap.then(|| "--snap".to_owned()));
+    words.extend(args.as_is.then(|| "--as-is".to_owned()));
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_and_faults_named() {
+        let read = weights("reversals=0.4, settle=2").unwrap();
+        assert_eq!((read.reversals, read.settle, read.excess), (400_000, 2_000_000, Weights::default().excess));
+        for (text, want) in
+            [("reversals", "no name=weight"), ("speed=1", "no part"), ("bias=-1", "bias=-1"), ("bias=2000", "at most")]
+        {
+            assert!(weights(text).unwrap_err().contains(want), "{text}");
+        }
+    }
+}

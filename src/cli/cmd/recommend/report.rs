@@ -1,0 +1,189 @@
+//! A recommendation as JSON and as a page of HTML.
+
+use serde_json::{Value, json};
+
+use crate::lab::page::{Page as Html, Section, Table};
+use crate::lab::plot::{Bar, BarRow, Bars, Chart, ChartDots, ChartPanel};
+use crate::lab::recommend::Setting;
+use crate::lab::recommend::judge::{Promise, Recommendation};
+use crate::lab::recommend::race::Trade;
+use crate::lab::recommend::text::{self, Page};
+use crate::lab::result::VERSION;
+use crate::lab::scenario::Scenario;
+use crate::lab::stats::Estimate;
+
+fn setting(setting: &Setting) -> Value {
+    json!({
+        "law": setting.law.name(), "over_ms": setting.over.count(), "slack_ppm": setting.slack.ppm(),
+        "rest_ms": setting.rest.count(),
+    })
+}
+
+fn figure(estimate: &Estimate) -> Value {
+    json!({ "mean": estimate.mean, "lo": estimate.interval.map(|i| i.lo), "hi": estimate.interval.map(|i| i.hi) })
+}
+
+/// Everything as one object.
+pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
+    let promise = |promise: &Promise| {
+        let worlds: serde_json::Map<String, Value> = page
+            .worlds
+            .iter()
+            .map(|world| world.name.clone())
+            .zip(promise.by_world.iter().map(|loss| json!(loss)))
+            .collect();
+        json!({
+            "who": promise.who, "setting": setting(&promise.setting), "objective": figure(&promise.objective),
+            "worse": promise.worse.as_ref().map(figure), "on_rung": figure(&promise.on_rung),
+            "reversals": figure(&promise.reversals), "settle_rounds": figure(&promise.settle_rounds),
+            "settle_tokens": figure(&promise.settle_tokens), "unsettled": promise.unsettled,
+            "off_tokens": figure(&promise.off_tokens), "worlds": worlds,
+        })
+    };
+    let front: Vec<Value> = told
+        .front
+        .iter()
+        .map(|(of, trade)| {
+            json!({
+                "setting": setting(of), "excess_log": trade.excess, "reversals": trade.reversals,
+                "settle_tokens": trade.settle_tokens, "on_rung": trade.on_rung,
+            })
+        })
+        .collect();
+    let reweighed: Vec<Value> = told
+        .reweighed
+        .iter()
+        .map(|other| json!({ "change": other.change, "best": setting(&other.best), "worse": other.worse.as_ref().map(figure) }))
+        .collect();
+    let regret = told.regret.map(|regret| {
+        let dollars = page.price.map(|price| regret.tokens.mean / 1e6 * price);
+        json!({ "budget": regret.budget, "tokens": figure(&regret.tokens), "seconds": regret.seconds, "usd": dollars })
+    });
+    json!({
+        "version": VERSION, "seed": page.seed, "fresh_runs": page.fresh_runs, "setting": setting(&told.chosen().setting),
+        "sentences": text::sentences(page, told), "best": setting(&told.best), "as_good": told.as_good,
+        "promises": told.promises.iter().map(promise).collect::<Vec<_>>(), "front": front, "reweighed": reweighed,
+        "regret": regret, "tried": told.screened.settings.len(), "settings": told.screened.all,
+        "left_out": told.screened.left_out, "cost": told.race.cost, "stages": told.race.stages, "command": page.command,
+    })
+}
+
+/// The page.
+pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario]) -> Html {
+    let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    let mut lead = vec![format!("Use {}.", text::flags(&told.chosen().setting))];
+    lead.extend(text::sentences(page, told));
+    lead.extend(told.regret.as_ref().map(|regret| text::regretted(regret, page.price)));
+    let section = |heading: &str, said: &str, table: Option<Table>, pictures: Vec<String>| Section {
+        heading: heading.to_owned(),
+        text: vec![said.to_owned()],
+        table,
+        pictures,
+    };
+    Html {
+        title: format!("Settings for {}", names.join(", ")),
+        facts: format!(
+            "flyball {VERSION} · {} worlds · {} fresh runs · seed {} · 95 % intervals",
+            page.worlds.len(),
+            page.fresh_runs,
+            page.seed
+        ),
+        lead,
+        sections: vec![
+            section(
+                "What it promises",
+                "Measured on runs that had no part in the choice; the mean and half the width of its 95 % interval. Loss: how far \
+                 answers stray, bias, reversals and tokens before settling; the mean over the worlds and half of that in the worst.",
+                Some(Table { marked: vec![0], ..Table::of(&text::promised(told), true) }),
+                vec![forest(told).svg()],
+            ),
+            section(
+                "World by world",
+                "The mean loss in each world. A setting that is good in one and bad in the next is not good.",
+                Some(Table::of(&text::worlds(page, told), false)),
+                vec![],
+            ),
+            section(
+                "What is traded for what",
+                "Settings that none of those tried beats in all three: straying, reversals, tokens before settling.",
+                Some(Table::of(&text::front(told), true)),
+                pareto(told),
+            ),
+            Section {
+                heading: "If the loss were weighed otherwise".to_owned(),
+                text: text::reweighed(told),
+                ..Section::default()
+            },
+            Section {
+                heading: "What was tried".to_owned(),
+                text: std::iter::once(format!(
+                    "{} of {} settings, {} runs of a setting in a world.",
+                    told.screened.settings.len(),
+                    told.screened.all,
+                    told.race.cost
+                ))
+                .chain(told.screened.left_out.iter().map(|line| format!("Left out: {line}.")))
+                .collect(),
+                ..Section::default()
+            },
+        ],
+        command: page.command.clone(),
+    }
+}
+
+/// How much worse each other setting is, paired by run.
+fn forest(told: &Recommendation) -> Bars {
+    let row = |promise: &Promise| {
+        let worse = promise.worse?;
+        let value = Bar::new(worse.mean, worse.interval.map(|interval| (interval.lo, interval.hi)));
+        let label = format!("{}: {}", promise.who, short(&promise.setting));
+        Some(BarRow { label, values: vec![value], ..BarRow::default() })
+    };
+    Bars {
+        title: "How much worse the others are, run by run".to_owned(),
+        facts: vec![
+            format!("against {}", text::flags(&told.chosen().setting)),
+            format!("{} runs", told.chosen().objective.n),
+        ],
+        x: "loss above that of the recommended".to_owned(),
+        names: vec!["difference and its 95 % interval".to_owned()],
+        dots: true,
+        decimals: 3,
+        rows: told.promises.iter().filter_map(row).collect(),
+        ..Bars::default()
+    }
+}
+
+fn short(setting: &Setting) -> String {
+    format!("{} {} s {} %", setting.law, setting.over.count() / 1000, f64::from(setting.slack.ppm()) / 1e4)
+}
+
+/// Straying against reversals, and against tokens before settling.
+fn pareto(told: &Recommendation) -> Vec<String> {
+    let mut laws: Vec<&'static str> = told.front.iter().map(|(setting, _)| setting.law.name()).collect();
+    laws.sort_unstable();
+    laws.dedup();
+    let chart = |x: &str, value: fn(&Trade) -> f64| {
+        let of = |(at, law): (usize, &&'static str)| {
+            let points = told.front.iter().filter(|(setting, _)| setting.law.name() == *law);
+            let points = points.map(|(_, trade)| (value(trade), trade.excess));
+            ChartDots::new(law, u8::try_from(at).unwrap_or(u8::MAX), points)
+        };
+        let dots = laws.iter().enumerate().map(of).collect();
+        let panel =
+            ChartPanel { told: "further down and to the left is better".to_owned(), dots, ..ChartPanel::default() };
+        Chart {
+            title: format!("Straying against {x}"),
+            facts: vec![format!("{} settings that none beats", told.front.len())],
+            x: x.to_owned(),
+            y: "nats above an oracle".to_owned(),
+            panels: vec![panel],
+            ..Chart::default()
+        }
+    };
+    let both = [
+        chart("reversals per 100 rounds", |trade| trade.reversals),
+        chart("thousand tokens before settling", |trade| trade.settle_tokens / 1000.0),
+    ];
+    both.iter().map(Chart::svg).collect()
+}

@@ -1,0 +1,277 @@
+//! `run`: the real loop, with a real agent or a simulated one in a process of its own.
+//!
+//! It joins: settings to a machine, an agent and a record, and those to the [host](crate::run::host). Nothing about the loop is decided here.
+
+pub mod args;
+pub mod efforts;
+pub mod open;
+pub mod sim;
+pub mod stop;
+pub mod view;
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use self::open::{Opened, Wish, digest, open};
+use self::sim::Sim;
+use self::view::{Loud, Show};
+use crate::agents::adapter::{AgentKind, CallCaps, Permissions};
+use crate::cli::error::{Failure, Outcome};
+use crate::cli::exit::Exit;
+use crate::cli::output::{hint, print, say, warn};
+use crate::cli::settings::gather::Gathered;
+use crate::cli::settings::typed::{Typed, Which, which};
+use crate::engine::laws::Cooldown;
+use crate::engine::{AnyLaw, Band, Governor, Ladder, Machine, Over, Plan};
+use crate::run::folder::{Folder, NAME, exclude};
+use crate::run::system::{System, which as program_at};
+use crate::run::{Agent, Clocks, Host, HostError, Stamps};
+use crate::trace::{Header, Setup};
+
+/// Everything that a run is set up with.
+struct Prepared {
+    settings: Gathered,
+    typed: Typed,
+    kind: AgentKind,
+    sim: Option<Sim>,
+    ladder: Ladder,
+    /// The ladder is one rung without a word: no effort is asked for.
+    unnamed: bool,
+    prompt: String,
+    project: PathBuf,
+}
+
+/// Runs the loop.
+///
+/// # Errors
+/// Usage, settings, a record that cannot be written or was changed, an agent that cannot be started.
+pub fn run(args: &args::Run) -> Outcome {
+    let project = fs::canonicalize(&args.project)
+        .map_err(|error| Failure::usage(error).while_(format!("cannot use the project {}", args.project.display())))?;
+    let mut prepared = prepare(args, project)?;
+    if args.print_config {
+        let text = match args.format {
+            args::Format::Text => prepared.settings.lines(),
+            args::Format::Json => format!("{:#}\n", prepared.settings.json()),
+        };
+        print(text.as_bytes())?;
+        return Ok(Exit::Success);
+    }
+    prepared.prompt = task(args)?;
+    finite(&prepared.typed)?;
+    let root = args.state.clone().unwrap_or_else(|| prepared.project.join(NAME));
+    let wish = Wish { resume: args.resume, fresh: args.fresh, keep_rung: args.keep_rung, raise: args.raise.clone() };
+    let opened = open(&Folder::new(&root), &mut prepared.settings, &prepared.prompt, &wish)?;
+    prepared.typed = Typed::read(&prepared.settings)?;
+    if args.state.is_none()
+        && let Err(error) = exclude(&prepared.project, NAME)
+    {
+        warn(&format!("{NAME} could not be added to the exclude file of git: {error}"));
+    }
+    go(args, &prepared, &opened)
+}
+
+fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
+    let mut flags = args.settings.given();
+    if let Some(all) = &args.all {
+        flags.extend(in_one(all));
+    }
+    if !args.argv.is_empty() {
+        flags.push(("argv", serde_json::to_string(&args.argv).map_err(Failure::internal)?));
+    }
+    let environment = |name: &str| std::env::var(name).ok();
+    let mut settings = Gathered::gather(&flags, environment, args.settings_file.as_deref(), &project)?;
+    let (kind, sim) = match which(&settings)? {
+        Which::Real(kind) => (kind, None),
+        Which::Sim => {
+            let sim = Sim::of(&mut settings)?;
+            (sim.kind, Some(sim))
+        }
+    };
+    let unnamed = sim.is_none() && efforts::fill_in(&mut settings, kind)?;
+    let typed = Typed::read(&settings)?;
+    let words: Vec<&str> = if unnamed { vec!["-"] } else { typed.ladder.iter().map(String::as_str).collect() };
+    let ladder = Ladder::new(words).map_err(|error| Failure::usage(error).while_("cannot use the ladder"))?;
+    Ok(Prepared { settings, typed, kind, sim, ladder, unnamed, prompt: String::new(), project })
+}
+
+/// `AGENT[/MODEL][:EFFORT]`, as the original takes it.
+fn in_one(all: &str) -> Vec<(&'static str, String)> {
+    let (rest, effort) = match all.rsplit_once(':') {
+        Some((rest, effort)) if !effort.contains('/') => (rest, Some(effort)),
+        Some(_) | None => (all, None),
+    };
+    let (agent, model) = rest.split_once('/').map_or((rest, None), |(agent, model)| (agent, Some(model)));
+    let parts = [("agent", Some(agent)), ("model", model), ("effort", effort)];
+    parts.into_iter().filter_map(|(flag, text)| Some((flag, text?.to_owned()))).collect()
+}
+
+fn task(args: &args::Run) -> Outcome<String> {
+    let text = match (&args.task, &args.prompt_file) {
+        (Some(task), _) => task.clone(),
+        (None, Some(file)) if file.as_os_str() == "-" => {
+            let mut text = String::new();
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map_err(|error| Failure::usage(error).while_("cannot read the task from standard input"))?;
+            text
+        }
+        (None, Some(file)) => fs::read_to_string(file)
+            .map_err(|error| Failure::usage(error).while_(format!("cannot read the task from {}", file.display())))?,
+        (None, None) => String::new(),
+    };
+    let text = text.trim_start_matches('\u{feff}').to_owned();
+    if text.trim().is_empty() {
+        return Err(Failure::said("there is no task")
+            .hint("flyball run --agent sim \"what the agent is to do\", or --prompt-file FILE"));
+    }
+    Ok(text)
+}
+
+fn finite(typed: &Typed) -> Outcome<()> {
+    if typed.limits.is_finite() || typed.unlimited {
+        return Ok(());
+    }
+    Err(Failure::said("nothing would ever stop this loop: no cap on rounds, tokens, cost or wall time is set")
+        .hint("--max-rounds 20 or --budget 10 ends it; --unlimited says that it is meant"))
+}
+
+fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
+    let typed = &prepared.typed;
+    let band =
+        Band::new(typed.juice, typed.slack).map_err(|error| Failure::usage(error).while_("cannot use the target"))?;
+    let stamps = if prepared.sim.as_ref().is_some_and(Sim::is_instant) { Stamps::Agent } else { Stamps::Own };
+    let mut agent = agent(prepared, opened, stamps)?;
+    check_program(prepared, &agent)?;
+    opened.write_config(&prepared.settings, &digest(&prepared.prompt))?;
+    let header = header(prepared, typed);
+    let journal = opened.journal(&header, &prepared.ladder)?;
+    let machine = machine(prepared, typed, band, opened);
+    let loud = if args.quiet {
+        Loud::Quiet
+    } else if args.verbose {
+        Loud::Verbose
+    } else {
+        Loud::Usual
+    };
+    let json = args.format == args::Format::Json;
+    let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget);
+    introduce(prepared, opened, loud, json);
+    let mut system = System::new(&opened.folder, opened.at, stamps)
+        .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
+    let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
+    let outcome = Host::new(&mut system, &mut agent, &mut show, machine, journal).with(stamps, clocks).run();
+    match outcome {
+        Ok(ended) => Ok(stop::say_how(&ended, typed, &opened.id, json)),
+        Err(HostError::Agent(why)) => {
+            Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started"))
+        }
+        Err(error @ HostError::Record(_)) => {
+            Err(Failure::usage(error)
+                .hint("nothing more is spent; free the disk and run the same command again to go on"))
+        }
+    }
+}
+
+fn agent(prepared: &Prepared, opened: &Opened, stamps: Stamps) -> Outcome<Agent> {
+    let (typed, project) = (&prepared.typed, prepared.project.clone());
+    let mut agent = Agent::new(prepared.kind.adapter(), project, opened.folder.clone(), &opened.id, &prepared.prompt);
+    let model = prepared.settings.get("agent.model").text.clone();
+    agent.model = (!model.is_empty()).then_some(model);
+    agent.efforts = !prepared.unnamed;
+    agent.program.clone_from(&typed.program);
+    agent.template.clone_from(&typed.argv);
+    if let Some(sim) = &prepared.sim {
+        agent.template = Some(sim.argv(&opened.folder)?);
+        // its log files belong to the run, wherever a real program's would go
+        agent.set.push(("CODEX_HOME".to_owned(), opened.folder.join("codex").display().to_string()));
+    }
+    agent.permissions = typed.permissions;
+    agent.caps = CallCaps { turns: typed.call_turns, usd_micro: typed.call_cost };
+    agent.extra.clone_from(&typed.arguments);
+    agent.environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    agent.stamps = stamps;
+    Ok(agent)
+}
+
+/// Whether there is a program to start.
+fn check_program(prepared: &Prepared, agent: &Agent) -> Outcome<()> {
+    let named = agent.template.as_ref().or(Some(&agent.program)).and_then(|argv| argv.first()).cloned();
+    let program = named.unwrap_or_else(|| prepared.kind.name().to_owned());
+    let path = std::env::var("PATH").ok();
+    if program_at(&program, path.as_deref()).is_some() {
+        return Ok(());
+    }
+    let failure = Failure::agent(anyhow::anyhow!("there is no program {program} on the PATH"))
+        .while_("the agent cannot be started");
+    Err(failure.hint("install it, name it with --program PATH, or try --agent sim; flyball doctor shows what is there"))
+}
+
+fn header(prepared: &Prepared, typed: &Typed) -> Header {
+    let mut header = Header::new(Setup {
+        ladder: prepared.ladder.efforts().iter().map(|effort| effort.word().to_owned()).collect(),
+        configured: prepared.settings.get("agent.effort").text.clone(),
+        law: typed.law.name().to_owned(),
+        juice_millionths: typed.juice.micros(),
+        over_ms: typed.over.count(),
+        slack_ppm: typed.slack.ppm(),
+        rest_ms: typed.rest.count(),
+        budget_tokens: typed.limits.budget.map(|budget| budget.count()),
+        rounds: typed.limits.rounds.map(std::num::NonZeroU64::get),
+        set: Setup::set_of(&prepared.settings.tuning()),
+    });
+    header.chained = true;
+    header.scenario = prepared.sim.as_ref().map(|sim| sim.scenario.name.clone());
+    header
+}
+
+fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> Machine<Cooldown<AnyLaw>> {
+    let mut plan = Plan::new(prepared.ladder.clone(), &prepared.settings.get("agent.effort").text);
+    (plan.rest, plan.backoff, plan.grace, plan.limits) = (typed.rest, typed.backoff, typed.grace, typed.limits);
+    let governor = Governor::new(
+        typed.law.tuned(&prepared.settings.tuning()),
+        band,
+        Over::new(typed.over),
+        prepared.ladder.rungs(),
+    );
+    Machine::new(plan, governor, opened.kept.clone())
+}
+
+/// Says at the start what is to be known.
+fn introduce(prepared: &Prepared, opened: &Opened, loud: Loud, json: bool) {
+    if loud == Loud::Quiet || json {
+        return;
+    }
+    let (what, capabilities) =
+        (if opened.resumed { "goes on with" } else { "starts" }, prepared.kind.adapter().capabilities());
+    let words: Vec<&str> = prepared.ladder.efforts().iter().map(|effort| effort.word()).collect();
+    let agent = prepared.settings.get("agent.kind").text.as_str();
+    let model = prepared.settings.get("agent.model").text.as_str();
+    say(&format!(
+        "flyball: {what} run {}: {agent}{}, efforts {} (hardest first), {} tokens a turn over {}",
+        opened.id,
+        if model.is_empty() { String::new() } else { format!(" {model}") },
+        words.join(" "),
+        prepared.settings.get("governor.juice").text,
+        prepared.settings.get("governor.over").text,
+    ));
+    opened.notes.iter().for_each(|note| warn(note));
+    if prepared.sim.is_none() {
+        match prepared.typed.permissions {
+            Permissions::Safe => say(&format!("flyball: permissions safe: {}", capabilities.safe)),
+            Permissions::Skip => warn(&format!("permissions skip: {}", capabilities.skip)),
+        }
+    }
+    if prepared.unnamed {
+        hint("no effort is asked for: the ladder of this agent is not known; name it with --ladder");
+    }
+    say("flyball: no oracle is set: only a cap or Ctrl-C ends the loop");
+}
+
+/// Where a run's records would lie.
+#[must_use]
+pub fn root(project: &Path, state: Option<&PathBuf>) -> PathBuf {
+    state.cloned().unwrap_or_else(|| project.join(NAME))
+}

@@ -1,0 +1,216 @@
+//! What `run` shows while it goes on: a line a round on stdout, talk on stderr.
+
+use std::io::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::cli::cmd::common;
+use crate::cli::output::{say, warn};
+use crate::engine::{
+    Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
+};
+use crate::run::{Told, View};
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Loud {
+    /// Only how it ended.
+    Quiet,
+    /// A line a round.
+    Usual,
+    /// Each turn, and the agent's own words.
+    Verbose,
+}
+
+/// Shows a run.
+#[derive(Debug)]
+pub struct Show {
+    /// How much.
+    pub loud: Loud,
+    /// For programs.
+    pub json: bool,
+    /// The ladder of the decisions.
+    pub ladder: Ladder,
+    /// The band.
+    pub band: Band,
+    /// What may be spent.
+    pub budget: Option<Tokens>,
+    /// The head of the table was printed.
+    headed: bool,
+}
+
+impl Show {
+    /// Shows a run on this ladder.
+    #[must_use]
+    pub const fn new(loud: Loud, json: bool, ladder: Ladder, band: Band, budget: Option<Tokens>) -> Self {
+        Self { loud, json, ladder, band, budget, headed: false }
+    }
+
+    fn line(&self, text: &str) {
+        // whoever closed the pipe does not want to hear; the loop goes on
+        let _ = writeln!(std::io::stdout(), "{text}");
+    }
+
+    fn object(&self, value: &Value) {
+        if self.json {
+            self.line(&value.to_string());
+        }
+    }
+
+    fn spent(&self, spent: Spent) -> String {
+        let budget = self.budget.map(|budget| format!(" of {}", millions(budget))).unwrap_or_default();
+        let cost = if spent.cost == MicroUsd::ZERO { String::new() } else { format!("  {}", usd(spent.cost)) };
+        format!("{}{budget}{cost}", millions(spent.output))
+    }
+}
+
+impl View for Show {
+    fn began(&mut self, round: u64, effort: &str, at: Timestamp) {
+        self.object(&json!({"event": "began", "round": round, "effort": effort, "at_ms": at.millis()}));
+        if self.loud == Loud::Verbose && !self.json {
+            say(&format!("round {round} at {effort}"));
+        }
+    }
+
+    fn landed(&mut self, turn: &TurnRecord, spent: Spent) {
+        if self.loud == Loud::Verbose {
+            let (grade, output) = (turn.grade.word(), turn.output.count());
+            self.object(&json!({"event": "turn", "round": turn.round, "output_tokens": output, "grade": grade, "at_ms": turn.end.millis()}));
+            if !self.json {
+                say(&format!("  turn of {output} tokens ({grade}); {}", self.spent(spent)));
+            }
+        }
+    }
+
+    fn said(&mut self, text: &str) {
+        if self.loud == Loud::Verbose && !self.json {
+            say(&text.lines().map(|line| format!("  | {line}\n")).collect::<String>());
+        }
+    }
+
+    fn ended(&mut self, told: &Told<'_>) {
+        let verdict = told.verdict;
+        let mean = verdict.and_then(|verdict| verdict.decision.evidence.mean);
+        self.object(&json!({
+            "event": "round",
+            "round": told.round,
+            "effort": told.asked,
+            "exit": exit(told.exit),
+            "why_failed": told.why,
+            "turns": told.turns,
+            "output_tokens": told.output.count(),
+            "lasted_ms": told.lasted.count(),
+            "reading": mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
+            "next": verdict.map(|verdict| self.ladder.effort(verdict.to).word()),
+            "why": verdict.map(|verdict| verdict.decision.why.word()),
+            "pinned": verdict.map(|verdict| verdict.pinned),
+            "spent_output_tokens": told.spent.output.count(),
+            "spent_tokens": told.spent.tokens.count(),
+            "spent_micro_usd": told.spent.cost.count(),
+        }));
+        if self.json || self.loud == Loud::Quiet {
+            return;
+        }
+        if !self.headed {
+            self.headed = true;
+            self.line(&row(["round", "effort", "turns", "reading", "band", "then", "output", "lasted", "spent"]));
+        }
+        let side = verdict.and_then(|verdict| verdict.decision.evidence.side);
+        let then = verdict.map_or_else(|| "not read".to_owned(), |verdict| then(&self.ladder, verdict));
+        let mark = match told.exit {
+            RoundExit::Done => String::new(),
+            RoundExit::Failed | RoundExit::Cut => {
+                format!("  {}: {}", exit(told.exit), told.why.unwrap_or("ended by flyball"))
+            }
+        };
+        let text = row([
+            &told.round.to_string(),
+            told.asked,
+            &told.turns.to_string(),
+            &common::whole(mean),
+            side.map_or("-", common::side),
+            &then,
+            &told.output.count().to_string(),
+            &span(told.lasted),
+            &self.spent(told.spent),
+        ]);
+        self.line(&format!("{text}{mark}"));
+    }
+
+    fn waits(&mut self, until: Timestamp, why: Waiting) {
+        if self.loud == Loud::Verbose && why != Waiting::Rest {
+            self.object(&json!({"event": "wait", "until_ms": until.millis(), "why": why.word()}));
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.object(&json!({"event": "note", "text": text}));
+        if self.loud > Loud::Quiet && !self.json {
+            warn(text);
+        }
+    }
+}
+
+fn then(ladder: &Ladder, verdict: &Verdict) -> String {
+    let then = common::then(ladder, verdict);
+    if verdict.decision.evidence.side.is_none() { format!("{then} ({})", verdict.decision.why.word()) } else { then }
+}
+
+fn row(cells: [&str; 9]) -> String {
+    let [round, effort, turns, reading, band, then, output, lasted, spent] = cells;
+    format!(
+        "{round:>5}  {effort:<8}  {turns:>5}  {reading:>8}  {band:<6}  {then:<16}  {output:>8}  {lasted:>7}  {spent}"
+    )
+}
+
+/// The word of a round's end.
+#[must_use]
+pub const fn exit(exit: RoundExit) -> &'static str {
+    match exit {
+        RoundExit::Done => "done",
+        RoundExit::Failed => "failed",
+        RoundExit::Cut => "cut",
+    }
+}
+
+/// Tokens in millions, to the hundredth; below that, whole.
+#[must_use]
+pub fn millions(tokens: Tokens) -> String {
+    match tokens.count() {
+        count if count < 10_000 => count.to_string(),
+        count => format!("{}.{:02}M", count / 1_000_000, count / 10_000 % 100),
+    }
+}
+
+/// Dollars and cents.
+#[must_use]
+pub fn usd(cost: MicroUsd) -> String {
+    let cents = cost.count().saturating_add(5_000) / 10_000;
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// A length of time in its two largest units.
+#[must_use]
+pub fn span(span: Millis) -> String {
+    let seconds = span.count() / 1000;
+    match seconds {
+        0 => format!("{} ms", span.count()),
+        1..60 => format!("{seconds} s"),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!(millions(Tokens::new(9_999)), "9999");
+        assert_eq!(millions(Tokens::new(10_000_000)), "10.00M");
+        assert_eq!(usd(MicroUsd::new(1_234_999)), "$1.23");
+        assert_eq!(span(Millis::from_secs(3_725)), "1h02m");
+        assert_eq!(span(Millis::new(900)), "900 ms");
+    }
+}

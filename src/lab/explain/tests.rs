@@ -1,0 +1,159 @@
+use super::*;
+use crate::engine::{LawKind, Millis, Ratio};
+use crate::lab::metric::Metric;
+use crate::lab::sweep::{Engine, Job, sweep};
+use std::sync::atomic::AtomicBool;
+
+fn load(text: &str) -> Scenario {
+    Scenario::load(text, "x.toml").unwrap()
+}
+
+fn typical() -> Scenario {
+    load(include_str!("../../../scenarios/s02-typical.toml"))
+}
+
+#[test]
+fn the_typical_case_is_told_as_the_study_has_it() {
+    let scenario = typical();
+    let told = explain(&scenario, &scenario.base()).unwrap();
+    assert_eq!((told.rungs[2].effort.as_str(), told.nearest, told.rungs[2].right), ("rung-3", 2, true));
+    assert!(told.gaps.iter().all(|gap| (gap.ratio - 1.6).abs() < 1e-9));
+    let (lo, hi) = told.legal_slack.unwrap();
+    assert!((lo - 0.230_769).abs() < 1e-6 && (hi - 0.375).abs() < 1e-9);
+    // 7 of 20 turns at 43 s, and 5.4 rounds to resolve, as the study has it
+    assert!((told.window.turn_seconds - 43.257).abs() < 1e-3 && told.window.rounds < 1.0);
+    assert!((told.resolve_rounds.unwrap() - 5.4).abs() < 0.5, "{:?}", told.resolve_rounds);
+    assert!((0.65..0.75).contains(&told.false_move), "{}", told.false_move);
+    let text = text::render(&told);
+    for words in ["lies on rung-3", "moves are mostly luck", "comes to rest on rung-3", "expect it not to settle"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+/// Simulated share on right rungs and reversals per 100 rounds, at the scenario's own settings.
+fn simulated(scenario: &Scenario) -> (f64, f64) {
+    let grid = scenario.grid(crate::lab::grid::Axes {
+        law: Some(vec![scenario.governor.law]),
+        juice: Some(vec![scenario.governor.juice]),
+        over: Some(vec![scenario.governor.over]),
+        slack: Some(vec![scenario.governor.slack]),
+        rest: Some(vec![scenario.governor.rest]),
+    });
+    let grid = grid.unwrap();
+    let job = Job { scenario, grid: &grid, runs: 20, rounds: 200, seed: 5, threads: 1, engine: Engine::Tables };
+    let tally = sweep(&job, &AtomicBool::new(false), &|_| {}).unwrap().tallies.remove(0);
+    let mean = |metric| tally.moments(metric).mean().unwrap();
+    (mean(Metric::OnRung), mean(Metric::Reversals))
+}
+
+/// How far the estimated chain may be from a simulation: points of rounds, and reversals per 100 rounds.
+#[test]
+fn the_estimated_chain_is_good_to_a_few_points() {
+    let (mut worst, mut sum) = ((0.0_f64, 0.0_f64), (0.0, 0.0));
+    for text in [
+        include_str!("../../../scenarios/s01-quiet.toml"),
+        include_str!("../../../scenarios/s02-typical.toml"),
+        include_str!("../../../scenarios/s03-mid-gap.toml"),
+        include_str!("../../../scenarios/s08-heavy-tails.toml"),
+        include_str!("../../../scenarios/s09-session-effects.toml"),
+        include_str!("../../../scenarios/s12-unreachable.toml"),
+        include_str!("../../../scenarios/s15-trend.toml"),
+    ] {
+        let scenario = load(text);
+        let chain = explain(&scenario, &scenario.base()).unwrap().chain.unwrap();
+        assert_eq!(chain.footing, Footing::Estimate);
+        let (right, reversals) = simulated(&scenario);
+        let off = (chain.on_right.unwrap() - right, chain.reversals.unwrap() - reversals);
+        worst = (worst.0.max(off.0.abs()), worst.1.max(off.1.abs()));
+        sum = (sum.0 + off.0.abs(), sum.1 + off.1.abs());
+    }
+    // the worst is a window of four turns that are large and slow at once
+    assert!(worst.0 < 0.09 && worst.1 < 11.0, "{worst:?}");
+    assert!(sum.0 / 7.0 < 0.035 && sum.1 / 7.0 < 3.5, "{sum:?}");
+}
+
+/// A plant of eleven rungs, ratio 1.6, on which every round is ten turns of ten seconds without scatter.
+fn plant(window: u64, slack: u32, law: LawKind, middle: bool) -> (Scenario, Cell) {
+    let rung = |rung: u32| {
+        let mean = 500.0 * libm::pow(1.6, f64::from(rung));
+        format!("[[rung]]\neffort = \"r{rung}\"\nsize = {{ dist = \"lognormal\", mean = {mean:.6}, cv = 0.0 }}\n")
+    };
+    let rungs: String = (0..11).rev().map(rung).collect();
+    let juice = 500.0 * libm::pow(1.6, if middle { 5.5 } else { 5.0 });
+    let text = format!(
+        "format = 1\nname = \"x\"\nabout = \"No noise.\"\n[governor]\nlaw = \"reference\"\njuice = {juice:.6}\nover = \"300s\"\n\
+         slack = 0.15\nrest = \"0s\"\nbudget = 0\n[plan]\nstart = \"r0\"\nrounds = 200\nruns = 1\nseed = 1\n{rungs}\
+         [session]\ntau = 0.0\n[turns]\nmean = 10\ncv = 0.0\nmin = 1\n[time]\noverhead = {{ mean = 10, cv = 0.0 }}\n\
+         tool = {{ mean = 0, cv = 0.0 }}\ntokens_per_second = 1e9\n"
+    );
+    let scenario = load(&text);
+    // the last turn of the round before the window lies exactly 100 s x window back, and must be out
+    let over = Millis::new(window * 100_000 - 1);
+    let cell = Cell { law, over, slack: Ratio::from_ppm(slack), ..scenario.base() };
+    (scenario, cell)
+}
+
+/// C6: without noise a window of W whole rounds goes round with period 2W, and `reset` rests where a rung is in band.
+#[test]
+fn windows_of_whole_rounds_cycle_with_twice_their_length() {
+    let cycle = |window, slack, law, middle| {
+        let (scenario, cell) = plant(window, slack, law, middle);
+        let quiet = explain(&scenario, &cell).unwrap().quiet;
+        (quiet.period, quiet.softest - quiet.hardest, quiet.right)
+    };
+    let on_rung = [
+        (1, 1, 0, 1.0),
+        (2, 4, 2, 0.5),
+        (3, 6, 2, 1.0 / 3.0),
+        (4, 8, 3, 0.25),
+        (6, 12, 5, 1.0 / 6.0),
+        (8, 16, 8, 0.125),
+    ];
+    for (window, period, span, right) in on_rung {
+        let got = cycle(window, 150_000, LawKind::Reference, false);
+        assert_eq!((got.0, window), (period, window), "period");
+        assert!(window == 1 || got.1 >= span, "{window}: {got:?}");
+        assert!((got.2 - right).abs() < 0.13, "{window}: {got:?}");
+        assert_eq!(cycle(window, 150_000, LawKind::Reset, false).0, 1, "reset rests");
+    }
+    for window in [1, 2, 3, 4, 6, 8] {
+        let period = usize::try_from(2 * window).unwrap();
+        assert_eq!(cycle(window, 150_000, LawKind::Reference, true).0, period, "between two rungs, window {window}");
+        assert_eq!(cycle(window, 150_000, LawKind::Reset, true).0, 2);
+    }
+    for window in [2, 3, 4] {
+        assert_eq!(cycle(window, 300_000, LawKind::Reference, false).0, 1, "a wide band rests up to 5 rounds");
+    }
+    assert_eq!(cycle(6, 300_000, LawKind::Reference, false).0, 12);
+}
+
+#[test]
+fn where_there_is_no_chain_it_says_why() {
+    let why = |text: &str, law: LawKind, over: u64| {
+        let scenario = load(text);
+        let cell = Cell { law, over: Millis::from_secs(over), ..scenario.base() };
+        explain(&scenario, &cell).unwrap().no_chain.unwrap_or_default()
+    };
+    let typical = include_str!("../../../scenarios/s02-typical.toml");
+    assert!(why(typical, LawKind::Reference, 3600).contains("4.1 rounds"));
+    assert!(why(typical, LawKind::Fixed, 300).contains("fixed"));
+    assert!(why(include_str!("../../../scenarios/s10-load-step.toml"), LawKind::Reference, 300).contains("drifts"));
+    assert!(why(include_str!("../../../scenarios/s14-flaky.toml"), LawKind::Reference, 300).contains("without a turn"));
+}
+
+#[test]
+fn odd_targets_and_bands_are_told() {
+    let scenario = typical();
+    let said = |juice: u64, slack: u32| {
+        let cell = Cell { juice: Target::from_tokens(juice), slack: Ratio::from_ppm(slack), ..scenario.base() };
+        text::render(&explain(&scenario, &cell).unwrap())
+    };
+    assert!(said(9000, 150_000).contains("above the whole ladder"));
+    assert!(said(100, 150_000).contains("below the whole ladder"));
+    let between = said(1619, 150_000);
+    assert!(between.contains("half way between two rungs") && between.contains("goes round for ever"), "{between}");
+    assert!(said(2048, 400_000).contains("so wide that"));
+    assert!(said(2048, 1_000_000).contains("rung-3"), "a band that holds everything");
+    let none = Cell { juice: Target::from_micros(0), ..scenario.base() };
+    assert!(explain(&scenario, &none).is_err());
+}

@@ -1,0 +1,171 @@
+//! What changed between a baseline and now.
+
+use super::{Counts, Held, Key, Row, Rows};
+use crate::lab::fixed::ufloat;
+use crate::lab::special::t_quantile;
+use crate::lab::stats::{CONFIDENCE, Interval, student};
+
+/// The chance of a false alarm in a whole comparison of other luck, all rows and counts together.
+const FALSE_ALARM: f64 = 0.001;
+
+/// How a change was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A path or a run is not what it was, where nothing was left to luck.
+    Exact,
+    /// A mean is not what it was, beyond what luck explains.
+    Mean,
+    /// The row stands in only one of both.
+    Missing,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The row.
+    pub key: Key,
+    /// How it was found.
+    pub kind: Kind,
+    /// Of what, and how much: a sentence.
+    pub what: String,
+}
+
+/// What a comparison came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Rows compared.
+    pub rows: usize,
+    /// Whether the luck was that of the baseline, so that everything had to be exact.
+    pub same_luck: bool,
+    /// The seed of the new runs.
+    pub seed: u64,
+    /// What changed, in the order of the rows.
+    pub findings: Vec<Finding>,
+}
+
+/// Compares.
+#[must_use]
+pub fn compare(baseline: &Rows, now: &Rows) -> Verdict {
+    let same_luck = (baseline.seed, baseline.runs, baseline.rounds) == (now.seed, now.runs, now.rounds);
+    let find = |rows: &'_ Rows, key: &Key| rows.rows.iter().position(|row| row.key == *key);
+    let noisy = now.rows.iter().filter(|row| matches!(row.held, Held::Runs(_))).count();
+    let confidence = 1.0 - FALSE_ALARM / ufloat((noisy * (Counts::NAMES.len() - 1)).max(1) as u64);
+    let mut findings = Vec::new();
+    for row in &now.rows {
+        let found = match find(baseline, &row.key).map(|at| &baseline.rows[at]) {
+            None => Some((Kind::Missing, "is not in the baseline".to_owned())),
+            Some(before) => differs(before, row, same_luck, confidence, baseline.rounds == now.rounds),
+        };
+        findings.extend(found.map(|(kind, what)| Finding { key: row.key.clone(), kind, what }));
+    }
+    for row in baseline.rows.iter().filter(|row| find(now, &row.key).is_none()) {
+        let what = "is in the baseline and no more in the suite".to_owned();
+        findings.push(Finding { key: row.key.clone(), kind: Kind::Missing, what });
+    }
+    Verdict { rows: now.rows.len(), same_luck, seed: now.seed, findings }
+}
+
+fn differs(before: &Row, now: &Row, same_luck: bool, confidence: f64, same_rounds: bool) -> Option<(Kind, String)> {
+    match (&before.held, &now.held) {
+        (Held::Path(before), Held::Path(now)) if before == now || !same_rounds => None,
+        (Held::Path(before), Held::Path(now)) => Some((Kind::Exact, path(before, now))),
+        (Held::Runs(before), Held::Runs(now)) if same_luck => {
+            (before != now).then(|| (Kind::Exact, paired(before, now)))
+        }
+        (Held::Runs(before), Held::Runs(now)) => {
+            let told = (0..Counts::NAMES.len() - 1).filter_map(|count| shifted(before, now, count, confidence));
+            let told: Vec<String> = told.collect();
+            (!told.is_empty()).then(|| (Kind::Mean, told.join("; ")))
+        }
+        (Held::Path(_), Held::Runs(_)) | (Held::Runs(_), Held::Path(_)) => {
+            Some((Kind::Exact, "is of another kind than it was".to_owned()))
+        }
+    }
+}
+
+/// Where two paths part.
+fn path(before: &str, now: &str) -> String {
+    let same = before.bytes().zip(now.bytes()).take_while(|(one, other)| one == other).count();
+    // back to the start of the word, so that rungs are not torn
+    let from = before[..same].rfind(' ').map_or(if before.contains(' ') { 0 } else { same }, |at| at + 1);
+    let shown = |text: &str| text[from.min(text.len())..].chars().take(24).collect::<String>();
+    format!("from place {from} on it goes {} and went {}", shown(now), shown(before))
+}
+
+/// The same luck: which runs differ, and by how much in the mean.
+fn paired(before: &[Counts], now: &[Counts]) -> String {
+    if before.len() != now.len() {
+        return format!("has {} runs and had {}", now.len(), before.len());
+    }
+    let changed: Vec<usize> = (0..now.len()).filter(|&run| before[run] != now[run]).collect();
+    let mut told = Vec::new();
+    for (place, name) in Counts::NAMES.into_iter().enumerate() {
+        let differences: Vec<f64> =
+            now.iter().zip(before).map(|(now, before)| difference(now.all()[place], before.all()[place])).collect();
+        if differences.iter().any(|difference| difference.abs() > 0.0) {
+            let (mean, variance) = moments(&differences);
+            let n = ufloat(differences.len() as u64);
+            let half = student(differences.len() as u64, CONFIDENCE).map(|t| t * (variance / n).sqrt());
+            let half = half.map_or_else(String::new, |half| format!(" +- {half:.1}"));
+            told.push(format!("{name} {mean:+.1}{half} a run"));
+        }
+    }
+    let first = changed.first().copied().unwrap_or(0);
+    let name = Counts::NAMES
+        .into_iter()
+        .enumerate()
+        .find(|(place, _)| before[first].all()[*place] != now[first].all()[*place]);
+    let (place, name) = name.unwrap_or((0, Counts::NAMES[0]));
+    format!(
+        "{} of {} runs differ: {}; the first is run {first}, with {name} {} where it had {}",
+        changed.len(),
+        now.len(),
+        told.join(", "),
+        now[first].all()[place],
+        before[first].all()[place]
+    )
+}
+
+fn difference(now: u64, before: u64) -> f64 {
+    if now >= before { ufloat(now - before) } else { -ufloat(before - now) }
+}
+
+/// Mean and variance over n - 1.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let n = ufloat(values.len() as u64);
+    let mean = values.iter().sum::<f64>() / n;
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    (mean, if values.len() > 1 { squares / (n - 1.0) } else { 0.0 })
+}
+
+/// Other luck: whether the mean of a count moved, by Welch's interval.
+fn shifted(before: &[Counts], now: &[Counts], place: usize, confidence: f64) -> Option<String> {
+    let of = |runs: &[Counts]| moments(&runs.iter().map(|run| ufloat(run.all()[place])).collect::<Vec<_>>());
+    let ((was, was_spread), (is, is_spread)) = (of(before), of(now));
+    let interval = welch((was, was_spread, before.len()), (is, is_spread, now.len()), confidence)?;
+    (!interval.covers(0.0)).then(|| {
+        format!(
+            "{} {is:.1} a run where it was {was:.1}: {:+.1} ({:+.1} to {:+.1})",
+            Counts::NAMES[place],
+            is - was,
+            interval.lo,
+            interval.hi
+        )
+    })
+}
+
+/// Welch's interval of a difference; where neither scatters at all, the difference itself.
+fn welch(one: (f64, f64, usize), other: (f64, f64, usize), confidence: f64) -> Option<Interval> {
+    let share = |(_, spread, n): (f64, f64, usize)| spread / ufloat(n as u64);
+    let (a, b) = (share(one), share(other));
+    let difference = other.0 - one.0;
+    if a + b <= 0.0 {
+        return Some(Interval { lo: difference, hi: difference });
+    }
+    let free = |share: f64, n: usize| if n > 1 { share * share / ufloat(n as u64 - 1) } else { 0.0 };
+    let degrees = (a + b) * (a + b) / (free(a, one.2) + free(b, other.2));
+    // fewer degrees of freedom are the wider interval
+    let whole = u64::try_from(crate::lab::fixed::whole(libm::floor(degrees))).unwrap_or(1).max(1);
+    let half = t_quantile(0.5 + confidence / 2.0, whole)? * (a + b).sqrt();
+    Some(Interval { lo: difference - half, hi: difference + half })
+}

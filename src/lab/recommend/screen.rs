@@ -1,0 +1,114 @@
+//! Which settings are run at all: values of the axes, less what theory or a look rules out.
+
+use super::{Setting, World};
+use crate::engine::{LawKind, Millis, Ratio};
+use crate::lab::choose::YARDSTICKS;
+use crate::lab::explain::{quiets, right};
+use crate::lab::grid::{Axes, Cell};
+use crate::lab::sweep::SweepError;
+use crate::lab::trial::{Trial, trial};
+
+/// How far below the legal slacks a slack may lie and still be run, as a share of the least of them.
+const BELOW: f64 = 0.5;
+/// How far above the legal slacks.
+const ABOVE: f64 = 0.1;
+/// Rounds in which it shows whether a law looks at its window or its band.
+const LOOK: u32 = 80;
+
+/// What is to be run, and what is not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Screened {
+    /// Settings to run.
+    pub settings: Vec<Setting>,
+    /// How many the axes have.
+    pub all: usize,
+    /// What was left out, in sentences.
+    pub left_out: Vec<String>,
+}
+
+/// The windows and slacks that are tried where nobody names others.
+#[must_use]
+pub fn usual_axes() -> (Vec<Millis>, Vec<Ratio>) {
+    let overs = [60, 120, 180, 300, 600, 900, 1200, 1800, 2700, 3600, 7200].map(Millis::from_secs).to_vec();
+    (overs, (1..=10).map(|step| Ratio::from_ppm(step * 50_000)).collect())
+}
+
+/// The settings of the axes that are worth running in these worlds.
+///
+/// # Errors
+/// [`SweepError`] where a target makes no band.
+pub fn screen(worlds: &[World], axes: &Axes, rest: Millis) -> Result<Screened, SweepError> {
+    let (usual_overs, usual_slacks) = usual_axes();
+    let real = |law: &LawKind| !YARDSTICKS.contains(&law.name());
+    let laws = axes.law.clone().unwrap_or_else(|| LawKind::ALL.into_iter().filter(real).collect());
+    let (overs, slacks) = (axes.over.clone().unwrap_or(usual_overs), axes.slack.clone().unwrap_or(usual_slacks));
+    let all = laws.len() * overs.len() * slacks.len();
+    let (mut settings, mut left_out) = (Vec::new(), Vec::new());
+    let legal = legal(worlds, &slacks, axes.slack.is_some());
+    if legal.len() < slacks.len() {
+        left_out.push(format!(
+            "{} of {} slacks lie far outside what the gaps of the ladder allow",
+            slacks.len() - legal.len(),
+            slacks.len()
+        ));
+    }
+    for &law in &laws {
+        let (sees_window, sees_band) = looks(worlds, law, rest)?;
+        let overs = if sees_window { overs.as_slice() } else { &overs[..1.min(overs.len())] };
+        let slacks = if sees_band { legal.as_slice() } else { &legal[..1.min(legal.len())] };
+        if !sees_window && !sees_band {
+            left_out.push(format!("{law} looks at neither window nor slack, and is run once"));
+        }
+        for &over in overs {
+            settings.extend(slacks.iter().map(|&slack| Setting { law, over, slack, rest }));
+        }
+    }
+    let before = settings.len();
+    let cycles = cycling(worlds, &settings)?;
+    let kept: Vec<Setting> =
+        settings.iter().zip(cycles).filter(|(_, cycles)| !cycles).map(|(setting, _)| *setting).collect();
+    if !kept.is_empty() && kept.len() < before {
+        left_out.push(format!("{} settings go round for ever even without noise", before - kept.len()));
+        settings = kept;
+    }
+    Ok(Screened { settings, all, left_out })
+}
+
+/// Slacks that are legal, or nearly so, at the target of some scenario as it is; all where none is, or where they were
+/// asked for.
+fn legal(worlds: &[World], slacks: &[Ratio], asked: bool) -> Vec<Ratio> {
+    let fits = |slack: &&Ratio| {
+        let slack = f64::from(slack.ppm()) / 1e6;
+        worlds.iter().filter(|world| world.home).any(|world| {
+            let legal = world.scenario.derived().legal_slack;
+            legal.is_none_or(|legal| (BELOW * legal.lo..=legal.hi + ABOVE).contains(&slack))
+        })
+    };
+    let kept: Vec<Ratio> = slacks.iter().filter(fits).copied().collect();
+    if asked || kept.is_empty() { slacks.to_vec() } else { kept }
+}
+
+/// Whether a law's path changes with its window, and with its band.
+fn looks(worlds: &[World], law: LawKind, rest: Millis) -> Result<(bool, bool), SweepError> {
+    let Some(world) = worlds.first() else { return Ok((true, true)) };
+    let juice = world.scenario.governor.juice;
+    let setting = |over: u64, slack: u32| {
+        Setting { law, over: Millis::from_secs(over), slack: Ratio::from_ppm(slack), rest }.at(juice)
+    };
+    let cells = [setting(60, 150_000), setting(7200, 150_000), setting(60, 20_000), setting(60, 450_000)];
+    let asked = Trial { scenario: &world.scenario, cells: &cells, runs: 0..3, rounds: LOOK, seed: 0 };
+    let paths = trial(&asked, &|cell| cell.law.build(), &|ran| ran.log.rung.clone())?;
+    Ok((paths[0] != paths[1], paths[0] != paths[2] || paths[0] != paths[3]))
+}
+
+/// Which settings go round for ever without noise, mostly on wrong rungs, in every scenario as it is.
+fn cycling(worlds: &[World], settings: &[Setting]) -> Result<Vec<bool>, SweepError> {
+    let mut all = vec![worlds.iter().any(|world| world.home); settings.len()];
+    for world in worlds.iter().filter(|world| world.home) {
+        let juice = world.scenario.governor.juice;
+        let cells: Vec<Cell> = settings.iter().map(|setting| setting.at(juice)).collect();
+        let told = quiets(&world.scenario, &cells, &right(&world.scenario, juice)?)?;
+        all.iter_mut().zip(told).for_each(|(all, quiet)| *all &= quiet.period > 1 && quiet.right < 0.5);
+    }
+    Ok(all)
+}

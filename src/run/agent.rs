@@ -1,0 +1,161 @@
+//! Whom the host asks for each round's agent, and the agent of settings.
+
+use std::path::PathBuf;
+
+use super::host::Stamps;
+use super::os::Launch;
+use super::record::round_folder;
+use crate::agents::adapter::{Adapter, Ask, CallCaps, Follow, Permissions, PromptBy, Stop};
+use crate::agents::live::Live;
+use crate::engine::Timestamp;
+
+/// Makes each round's command line, and says what to make of what it prints.
+pub trait Agents {
+    /// What is to be started for this round, at this effort.
+    ///
+    /// # Errors
+    /// In words, where the program cannot be asked for that.
+    fn launch(&mut self, round: u64, effort: &str, now: Timestamp) -> Result<Launch, String>;
+
+    /// A fresh ledger for a round.
+    fn live(&self) -> Live;
+
+    /// The files to follow, given the session that the agent has told.
+    fn follows(&self, session: Option<&str>) -> Vec<Follow>;
+
+    /// The signal that ends it with most of its usage kept.
+    fn stop(&self) -> Stop;
+}
+
+/// An agent as settings describe it.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// Which program.
+    pub adapter: Adapter,
+    /// Stands for the program's name; the whole argv of `command`.
+    pub program: Vec<String>,
+    /// The whole argv, with places to fill.
+    pub template: Option<Vec<String>>,
+    /// The model.
+    pub model: Option<String>,
+    /// Whether efforts are asked for; not where the ladder is one unnamed rung.
+    pub efforts: bool,
+    /// The project's folder.
+    pub project: PathBuf,
+    /// The run's folder.
+    pub record: PathBuf,
+    /// The run's name, which its agents carry in `FLYBALL_RUN`.
+    pub run: String,
+    /// What the agent may do without asking.
+    pub permissions: Permissions,
+    /// Caps that are handed on.
+    pub caps: CallCaps,
+    /// Further arguments.
+    pub extra: Vec<String>,
+    /// The environment that the runner was started in.
+    pub environment: Vec<(String, String)>,
+    /// Variables that the agent gets beside them.
+    pub set: Vec<(String, String)>,
+    /// What every round is asked to do.
+    pub prompt: String,
+    /// Whose clock is believed.
+    pub stamps: Stamps,
+    round: u64,
+}
+
+/// The variable by which a run's processes are known again.
+pub const RUN_VARIABLE: &str = "FLYBALL_RUN";
+/// The variable that tells an agent its round.
+pub const ROUND_VARIABLE: &str = "FLYBALL_ROUND";
+/// The variable that tells an agent which plays in compressed time what time it is, in milliseconds.
+pub const NOW_VARIABLE: &str = "FLYBALL_NOW_MS";
+
+impl Agent {
+    /// An agent of this program in this project, with nothing asked for.
+    #[must_use]
+    pub fn new(adapter: Adapter, project: PathBuf, record: PathBuf, run: &str, prompt: &str) -> Self {
+        Self {
+            adapter,
+            program: Vec::new(),
+            template: None,
+            model: None,
+            efforts: true,
+            project,
+            record,
+            run: run.to_owned(),
+            permissions: Permissions::default(),
+            caps: CallCaps::default(),
+            extra: Vec::new(),
+            environment: Vec::new(),
+            set: Vec::new(),
+            prompt: prompt.to_owned(),
+            stamps: Stamps::default(),
+            round: 0,
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.record.join(round_folder(self.round))
+    }
+
+    /// A UUID of this run's round: the same in every process that asks.
+    fn session(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(format!("{} {} {}", self.run, self.round, self.record.display()));
+        let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        // version 4, variant 1: what programs insist on
+        format!("{}-{}-4{}-a{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
+    }
+
+    fn with_ask<T>(&self, effort: Option<&str>, then: impl FnOnce(&Ask<'_>) -> T) -> T {
+        let (session, folder) = (self.session(), self.folder());
+        let all = || self.set.iter().chain(&self.environment);
+        let lookup = |name: &str| all().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        then(&Ask {
+            program: &self.program,
+            template: self.template.as_deref(),
+            model: self.model.as_deref(),
+            effort: effort.filter(|_| self.efforts),
+            session: &session,
+            project: &self.project,
+            round_dir: &folder,
+            home: &lookup,
+            permissions: self.permissions,
+            caps: self.caps,
+            extra: &self.extra,
+        })
+    }
+}
+
+impl Agents for Agent {
+    fn launch(&mut self, round: u64, effort: &str, now: Timestamp) -> Result<Launch, String> {
+        self.round = round;
+        let spec = self.with_ask(Some(effort), |ask| self.adapter.command(ask)).map_err(|error| error.to_string())?;
+        let mut set = spec.set;
+        set.extend(self.set.iter().cloned());
+        set.push((RUN_VARIABLE.to_owned(), self.run.clone()));
+        set.push((ROUND_VARIABLE.to_owned(), round.to_string()));
+        if self.stamps == Stamps::Agent {
+            set.push((NOW_VARIABLE.to_owned(), now.millis().to_string()));
+        }
+        let (mut files, mut stdin) = (spec.files, Vec::new());
+        match spec.prompt {
+            PromptBy::Stdin => stdin = self.prompt.clone().into_bytes(),
+            PromptBy::File(path) => files.push((path, self.prompt.clone())),
+        }
+        let unset = spec.unset.into_iter().map(str::to_owned).collect();
+        Ok(Launch { argv: spec.argv, set, unset, stdin, files, folder: self.project.clone() })
+    }
+
+    fn live(&self) -> Live {
+        self.adapter.live()
+    }
+
+    fn follows(&self, session: Option<&str>) -> Vec<Follow> {
+        self.with_ask(None, |ask| self.adapter.follows(ask, session))
+    }
+
+    fn stop(&self) -> Stop {
+        self.adapter.stop_signal()
+    }
+}

@@ -1,0 +1,85 @@
+//! The round whose agent runs: what the host remembers of it until it is over.
+
+use std::io;
+use std::sync::Arc;
+
+use super::host::Clocks;
+use super::os::{End, Os};
+use super::record::round_folder;
+use crate::agents::live::Live;
+use crate::engine::{Effort, MicroUsd, Timestamp, Tokens};
+
+/// The most bytes that are kept of what a round writes to one of its pipes. What comes after is read, counted and not kept.
+pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// The round whose agent runs.
+pub(super) struct Round {
+    pub(super) number: u64,
+    pub(super) effort: Effort,
+    pub(super) live: Live,
+    pub(super) began: Timestamp,
+    pub(super) heard: Timestamp,
+    pub(super) told_heard: Timestamp,
+    pub(super) landed: u64,
+    pub(super) before: Tokens,
+    pub(super) requests: u64,
+    pub(super) kept: [usize; 2],
+    pub(super) session: Option<String>,
+    pub(super) result: Option<Timestamp>,
+    pub(super) ended_after_result: Option<Timestamp>,
+    pub(super) confirmed: Option<Arc<str>>,
+    pub(super) ignored: bool,
+    pub(super) cost: MicroUsd,
+    pub(super) exit: Option<(End, Timestamp)>,
+    pub(super) closed: bool,
+    pub(super) swept: bool,
+    pub(super) cut: bool,
+}
+
+impl Round {
+    pub(super) fn new(number: u64, effort: Effort, live: Live, now: Timestamp, before: Tokens) -> Self {
+        Self {
+            number,
+            effort,
+            live,
+            began: now,
+            heard: now,
+            told_heard: now,
+            landed: 0,
+            before,
+            requests: 0,
+            kept: [0; 2],
+            session: None,
+            result: None,
+            ended_after_result: None,
+            confirmed: None,
+            ignored: false,
+            cost: MicroUsd::ZERO,
+            exit: None,
+            closed: false,
+            swept: false,
+            cut: false,
+        }
+    }
+
+    /// The agent is gone, and so are its pipes.
+    pub(super) const fn is_over(&self) -> bool {
+        self.exit.is_some() && self.closed
+    }
+
+    /// The next moment that matters: the machine's, or one of the host's own clocks.
+    pub(super) fn until(&self, machine: Option<Timestamp>, clocks: &Clocks) -> Option<Timestamp> {
+        let exit = self.exit.map(|(_, at)| at.after(clocks.after_exit));
+        let running = self.exit.is_none() && !self.cut;
+        let result =
+            self.ended_after_result.or(self.result).filter(|_| running).map(|at| at.after(clocks.after_result));
+        [machine.filter(|_| self.exit.is_none()), exit, result].into_iter().flatten().min()
+    }
+}
+
+/// Keeps what the agent wrote, up to a bound.
+pub(super) fn keep(os: &mut impl Os, round: &mut Round, pipe: usize, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let room = KEPT_BYTES.saturating_sub(round.kept[pipe]).min(bytes.len());
+    round.kept[pipe] += room;
+    if room == 0 { Ok(()) } else { os.append(&format!("{}/{name}", round_folder(round.number)), &bytes[..room]) }
+}

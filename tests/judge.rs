@@ -1,0 +1,244 @@
+//! The commands that judge settings and laws, end to end.
+#![cfg(feature = "cli")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn flyball(dir: &Path, args: &[&str]) -> std::process::Output {
+    Command::cargo_bin("flyball").unwrap().current_dir(dir).args(args).output().unwrap()
+}
+
+fn scenario(name: &str) -> String {
+    format!("{}/scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// What must hold of any page: whole, with nothing from outside, and no script but its own.
+fn whole_page(page: &str) {
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("default-src 'none'") && page.matches("<script").count() == 1);
+    for outside in ["src=", "href=", "@import", "url(http", "<link", "<iframe"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let svgs = page.matches("<svg").count();
+    assert_eq!(svgs, page.matches("</svg>").count());
+}
+
+#[test]
+fn explain_says_it_in_words_and_as_json() {
+    let dir = TempDir::new().unwrap();
+    let out = flyball(dir.path(), &["explain", &scenario("s03-mid-gap")]);
+    assert!(out.status.success());
+    let said = text(&out.stdout);
+    for words in
+        ["half way between two rungs", "goes round for ever", "the nearest target that a rung holds", "legal slack"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let out = flyball(
+        dir.path(),
+        &["explain", &scenario("s02-typical"), "--law", "reset", "--over", "1h", "--format", "json"],
+    );
+    let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((json["law"].as_str(), json["over"].as_f64()), (Some("reset"), Some(3600.0)));
+    assert!(json["chain"].is_null() && json["no_chain"].as_str().unwrap().contains("rounds"));
+    assert!(json["sentences"].as_array().unwrap().len() >= 4);
+    let out = flyball(dir.path(), &["explain", &scenario("s02-typical"), "--slack", "2"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("--slack"));
+}
+
+#[test]
+fn recommend_writes_settings_for_both_and_a_page() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("juice.yaml"), "juice: 2048\nover: 300\nslack: 0.15\nbudget: 5\n").unwrap();
+    let args = [
+        "recommend",
+        &scenario("s06-short-rounds"),
+        "--current",
+        "juice.yaml",
+        "--price",
+        "15",
+        "--rounds",
+        "40",
+        "--runs",
+        "10",
+        "--race",
+        "8",
+        "--over",
+        "60s,10m",
+        "--slack",
+        "0.15,0.3",
+        "--law",
+        "reference,reset",
+        "--html",
+        "page.html",
+        "--out",
+        "out",
+    ];
+    let out = flyball(dir.path(), &args);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let said = text(&out.stdout);
+    for words in ["recommended: --law", "no part in the choice", "USD", "Again: flyball recommend", "weighs twice"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let settings = fs::read_to_string(dir.path().join("out/flyball.toml")).unwrap();
+    assert!(settings.contains("juice = 2048") && settings.contains("budget = 5"), "{settings}");
+    let original = fs::read_to_string(dir.path().join("out/juice.yaml")).unwrap();
+    assert!(original.contains("\njuice: 2048 ") && original.contains("# again: flyball recommend"), "{original}");
+    whole_page(&fs::read_to_string(dir.path().join("page.html")).unwrap());
+    // the command that it prints says the same again
+    let again = said.lines().find_map(|line| line.strip_prefix("Again: flyball ")).unwrap();
+    let words: Vec<&str> = again.split(' ').collect();
+    let json = |args: &[&str]| -> Value {
+        let out = flyball(dir.path(), &[args, &["--format", "json", "--out", "again"]].concat());
+        serde_json::from_slice(&out.stdout).unwrap()
+    };
+    let (first, second) = (json(&args[..args.len() - 4]), json(&words));
+    assert_eq!((&first["promises"], &first["regret"]), (&second["promises"], &second["regret"]));
+    assert_eq!(first["promises"][2]["who"], "in use");
+    for (args, want) in [
+        (["recommend", "nothing.toml", "--runs", "5"], "nothing.toml"),
+        (["recommend", &scenario("s06-short-rounds"), "--weights", "speed=1"], "no part of the loss"),
+        (["recommend", &scenario("s06-short-rounds"), "--current", "no.yaml"], "no.yaml"),
+    ] {
+        let out = flyball(dir.path(), &args);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(text(&out.stderr).contains(want), "{}", text(&out.stderr));
+    }
+}
+
+#[test]
+fn recommend_reads_logs() {
+    let dir = TempDir::new().unwrap();
+    let logs = format!("{}/tests/data/logs/codex-rollout", env!("CARGO_MANIFEST_DIR"));
+    let out = flyball(
+        dir.path(),
+        &[
+            "recommend",
+            &logs,
+            "--rounds",
+            "30",
+            "--runs",
+            "6",
+            "--race",
+            "4",
+            "--law",
+            "reset",
+            "--over",
+            "10m,1h",
+            "--snap",
+            "--as-is",
+        ],
+    );
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("fitted to"), "{}", text(&out.stderr));
+    let folder = dir.path().join("out/recommend-gpt-5.5");
+    for name in ["flyball.toml", "juice.yaml", "gpt-5.5.toml"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn a_gate_passes_what_is_as_it_was_and_stops_what_is_not() {
+    let dir = TempDir::new().unwrap();
+    let suite = format!(
+        "format = 1\nscenarios = [{:?}]\nlaws = [\"reference\", \"reset\"]\nruns = 4\nrounds = 30\nseed = 1\n\
+         settings = [{{ over = \"300s\", slack = 0.15 }}]\n",
+        scenario("s06-short-rounds")
+    );
+    fs::write(dir.path().join("suite.toml"), suite).unwrap();
+    let gate = |more: &[&str]| flyball(dir.path(), &[&["gate", "suite.toml"], more].concat());
+    assert_eq!(gate(&[]).status.code(), Some(2), "there is no baseline yet");
+    assert_eq!(gate(&["--write"]).status.code(), Some(0));
+    let out = gate(&["--html", "gate.html"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stdout));
+    whole_page(&fs::read_to_string(dir.path().join("gate.html")).unwrap());
+    assert_eq!(gate(&["--seed", "9"]).status.code(), Some(0));
+    // one run of one row is not what it was
+    let path = dir.path().join("baseline.jsonl");
+    let before = fs::read_to_string(&path).unwrap();
+    let line = before.lines().find(|line| line.contains("\"runs\":[[")).unwrap();
+    let from = line.find("[[").unwrap() + 2;
+    let number: u64 = line[from..].split(',').next().unwrap().parse().unwrap();
+    let changed = format!("{}{}{}", &line[..from], number + 1, &line[from + number.to_string().len()..]);
+    fs::write(&path, before.replace(line, &changed)).unwrap();
+    let out = gate(&[]);
+    assert_eq!(out.status.code(), Some(1));
+    let said = text(&out.stdout);
+    assert!(
+        said.contains("s06-short-rounds, reference")
+            && said.contains("(seed 1)")
+            && said.contains("the first is run 0"),
+        "{said}"
+    );
+    // a report that somebody wrote by hand
+    fs::write(&path, before).unwrap();
+    fs::write(dir.path().join("report.md"), "fine\n").unwrap();
+    assert_eq!(gate(&[]).status.code(), Some(1));
+}
+
+#[test]
+fn a_sweep_stops_when_it_knows_enough_and_makes_a_page() {
+    let dir = TempDir::new().unwrap();
+    let out = flyball(
+        dir.path(),
+        &[
+            "sweep",
+            &scenario("s06-short-rounds"),
+            "--law",
+            "reset",
+            "--over",
+            "300s",
+            "--slack",
+            "0.3",
+            "--juice",
+            "1500,1800,2048",
+            "--rounds",
+            "40",
+            "--runs",
+            "300",
+            "--precision",
+            "0.05",
+            "--html",
+            "sweep.html",
+        ],
+    );
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let result: Value =
+        serde_json::from_slice(&fs::read(dir.path().join("out/s06-short-rounds/result.json")).unwrap()).unwrap();
+    let runs = result["runs"].as_u64().unwrap();
+    assert!((50..300).contains(&runs) && result["incomplete"].is_null(), "{runs}");
+    let page = fs::read_to_string(dir.path().join("sweep.html")).unwrap();
+    whole_page(&page);
+    assert!(page.contains("place between rungs") && page.contains("<button type=\"button\">on rung</button>"));
+    assert!(dir.path().join("out/s06-short-rounds/phase.svg").is_file());
+}
+
+#[test]
+fn sensitivity_ranks() {
+    let dir = TempDir::new().unwrap();
+    let of = |more: &[&str]| {
+        let file = scenario("s06-short-rounds");
+        let few = ["sensitivity", &file, "--law", "reset", "--rounds", "20", "--runs", "1"];
+        let args = [&few[..], more].concat();
+        let out = flyball(dir.path(), &args);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    let said = of(&["--points", "4"]);
+    assert!(said.contains("4 trajectories") && said.contains("slack"), "{said}");
+    let json: Value =
+        serde_json::from_str(&of(&["--method", "sobol", "--points", "16", "--format", "json", "--plots", "pictures"]))
+            .unwrap();
+    assert!(json["results"]["on_rung"]["slack"]["total"].as_f64().unwrap() >= 0.0);
+    assert!(dir.path().join("pictures/sensitivity.svg").is_file());
+}

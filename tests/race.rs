@@ -1,0 +1,81 @@
+//! The race of `recommend` finds what the full grid finds, at a tenth of its cost.
+#![cfg(feature = "lab")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use flyball::engine::{LawKind, Millis, Ratio};
+use flyball::lab::choose::Weights;
+use flyball::lab::recommend::race::race;
+use flyball::lab::recommend::{Record, Setting, World, mean, objective};
+use flyball::lab::scenario::Scenario;
+
+/// Rounds of a run: enough to settle and to be seen to hold.
+const ROUNDS: u32 = 80;
+/// Runs of each cell of the full grid, as in the control study.
+const FULL: u32 = 128;
+/// Runs of what is left at the end of a race, as by default.
+const RACE: u32 = 64;
+
+fn worlds() -> Vec<World> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('s')));
+    files.retain(|path| !path.ends_with("sonnet-5.toml"));
+    files.sort();
+    let load = |path: &std::path::PathBuf| {
+        let mut scenario = Scenario::read(path).unwrap();
+        scenario.plan.rounds = ROUNDS;
+        World::new(&scenario.name.clone(), scenario, true)
+    };
+    files.iter().map(load).collect()
+}
+
+fn grid() -> Vec<Setting> {
+    let mut all = Vec::new();
+    for law in [LawKind::Reference, LawKind::Reset] {
+        for over in [60, 120, 300, 600, 1200, 1800, 2700, 3600] {
+            for slack in [50_000, 150_000, 200_000, 250_000, 300_000, 400_000, 500_000] {
+                let (over, slack) = (Millis::from_secs(over), Ratio::from_ppm(slack));
+                all.push(Setting { law, over, slack, rest: Millis::from_secs(5) });
+            }
+        }
+    }
+    all
+}
+
+/// For each setting the objective on so many runs apart from all seeds, in points: hundredths of loss, of which a point of rounds off a rung is about one.
+fn truth(worlds: &[World], settings: &[Setting], runs: u32) -> Vec<f64> {
+    let weights = Weights::default();
+    let record = Record::new(worlds, settings, &(0..runs), 424_242, &weights).unwrap();
+    (0..settings.len()).map(|at| mean(objective(&record.of(at), &weights).0) / 1e4).collect()
+}
+
+/// Races with these seeds, of which so many may end more than `points` from the best of the full grid.
+fn check(seeds: std::ops::Range<u64>, runs: u32, points: f64, missed: usize) {
+    let (worlds, settings, weights) = (worlds(), grid(), Weights::default());
+    assert_eq!((worlds.len(), settings.len()), (19, 112));
+    let truth = truth(&worlds, &settings, runs);
+    let best = truth.iter().copied().fold(f64::INFINITY, f64::min);
+    let full = settings.len() as u64 * u64::from(FULL) * worlds.len() as u64;
+    let mut far = Vec::new();
+    for seed in seeds {
+        let raced = race(&worlds, &settings, RACE, seed, &weights).unwrap();
+        assert!(raced.cost * 10 <= full, "{} of {full}", raced.cost);
+        let at = settings.iter().position(|setting| *setting == raced.left[0]).unwrap();
+        let regret = truth[at] - best;
+        if regret > points {
+            far.push((seed, raced.left[0], regret));
+        }
+    }
+    assert!(far.len() <= missed, "{far:?}");
+}
+
+#[test]
+fn a_race_finds_the_best() {
+    check(0..1, 32, 0.8, 0);
+}
+
+#[test]
+#[ignore = "slow: a hundred races over nineteen scenarios"]
+fn ninety_five_of_a_hundred_races_find_the_best() {
+    check(0..100, 300, 0.3, 5);
+}
