@@ -137,6 +137,9 @@ pub mod _decisions {
     pub mod _0013_default_law {
         #![doc = include_str!("decisions/0013-default-law.md")]
     }
+    pub mod _0014_the_real_loop {
+        #![doc = include_str!("decisions/0014-the-real-loop.md")]
+    }
 }
 
 /// The README's example is a test.

@@ -94,6 +94,10 @@ fn recommend_writes_settings_for_both_and_a_page() {
     assert!(settings.contains("juice = 2048") && settings.contains("budget = 5"), "{settings}");
     let original = fs::read_to_string(dir.path().join("out/juice.yaml")).unwrap();
     assert!(original.contains("\njuice: 2048 ") && original.contains("# again: flyball recommend"), "{original}");
+    assert!(
+        original.contains("The original cannot run that") && original.contains("% of rounds on a right rung"),
+        "{original}"
+    );
     whole_page(&fs::read_to_string(dir.path().join("page.html")).unwrap());
     // the command that it prints says the same again
     let again = said.lines().find_map(|line| line.strip_prefix("Again: flyball ")).unwrap();

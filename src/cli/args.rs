@@ -75,6 +75,8 @@ pub enum Command {
     Runs(super::cmd::runs::Runs),
     /// Show how a run stands, the last one unless another is named
     Status(super::cmd::runs::Status),
+    /// Show a run on the whole screen while it goes on
+    Watch(super::cmd::watch::Watch),
     /// Look which agents are there, which versions, and what is missing; asks no model
     Doctor(super::cmd::doctor::Doctor),
     /// Play one round of a scenario as an agent would

@@ -294,10 +294,10 @@ impl System {
             }
         }
         let mut solved: Vec<f64> = Vec::with_capacity(size);
-        for row in 0..size {
+        for (row, &leave) in leave.iter().enumerate() {
             let before = self.moves[row * size..row * size + row].iter().zip(&solved);
             let known: f64 = before.filter(|(chance, _)| **chance > 0.0).map(|(chance, then)| chance * then).sum();
-            solved.push(if leave[row] > 0.0 { (self.cost[row] + known) / leave[row] } else { f64::INFINITY });
+            solved.push(if leave > 0.0 { (self.cost[row] + known) / leave } else { f64::INFINITY });
         }
         solved
     }

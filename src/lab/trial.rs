@@ -79,7 +79,10 @@ struct Ready {
 
 impl Ready {
     fn new(scenario: &Scenario, cell: &Cell) -> Result<Self, SweepError> {
-        Ok(Self { band: Band::new(cell.juice, cell.slack)?, seen: Band::new(cell.juice, scenario.evaluate.band)? })
+        Ok(Self {
+            band: scenario.governor.tuning.band(cell.juice, cell.slack)?,
+            seen: Band::new(cell.juice, scenario.evaluate.band)?,
+        })
     }
 }
 

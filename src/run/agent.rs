@@ -1,11 +1,12 @@
 //! Whom the host asks for each round's agent, and the agent of settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::host::Stamps;
 use super::os::Launch;
 use super::record::round_folder;
-use crate::agents::adapter::{Adapter, Ask, CallCaps, Follow, Permissions, PromptBy, Stop};
+use crate::agents::adapter::{Adapter, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
 use crate::agents::live::Live;
 use crate::engine::Timestamp;
 
@@ -22,6 +23,10 @@ pub trait Agents {
 
     /// The files to follow, given the session that the agent has told.
     fn follows(&self, session: Option<&str>) -> Vec<Follow>;
+
+    /// What to ask the program after a round, given the sessions of subagents that it named: a name for each answer, which is a
+    /// log.
+    fn afterwards(&self, parts: &[Arc<str>]) -> Vec<(String, Launch)>;
 
     /// The signal that ends it with most of its usage kept.
     fn stop(&self) -> Stop;
@@ -61,6 +66,7 @@ pub struct Agent {
     /// Whose clock is believed.
     pub stamps: Stamps,
     round: u64,
+    effort: String,
 }
 
 /// The variable by which a run's processes are known again.
@@ -91,6 +97,7 @@ impl Agent {
             prompt: prompt.to_owned(),
             stamps: Stamps::default(),
             round: 0,
+            effort: String::new(),
         }
     }
 
@@ -107,7 +114,7 @@ impl Agent {
         format!("{}-{}-4{}-a{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
     }
 
-    fn with_ask<T>(&self, effort: Option<&str>, then: impl FnOnce(&Ask<'_>) -> T) -> T {
+    fn with_ask<T>(&self, then: impl FnOnce(&Ask<'_>) -> T) -> T {
         let (session, folder) = (self.session(), self.folder());
         let all = || self.set.iter().chain(&self.environment);
         let lookup = |name: &str| all().find(|(key, _)| key == name).map(|(_, value)| value.clone());
@@ -115,26 +122,23 @@ impl Agent {
             program: &self.program,
             template: self.template.as_deref(),
             model: self.model.as_deref(),
-            effort: effort.filter(|_| self.efforts),
+            effort: self.efforts.then_some(&*self.effort),
             session: &session,
             project: &self.project,
             round_dir: &folder,
             home: &lookup,
+            file: &|path: &Path| std::fs::read_to_string(path).ok(),
             permissions: self.permissions,
             caps: self.caps,
             extra: &self.extra,
         })
     }
-}
 
-impl Agents for Agent {
-    fn launch(&mut self, round: u64, effort: &str, now: Timestamp) -> Result<Launch, String> {
-        self.round = round;
-        let spec = self.with_ask(Some(effort), |ask| self.adapter.command(ask)).map_err(|error| error.to_string())?;
+    fn launch_of(&self, spec: CommandSpec, now: Timestamp) -> Launch {
         let mut set = spec.set;
         set.extend(self.set.iter().cloned());
         set.push((RUN_VARIABLE.to_owned(), self.run.clone()));
-        set.push((ROUND_VARIABLE.to_owned(), round.to_string()));
+        set.push((ROUND_VARIABLE.to_owned(), self.round.to_string()));
         if self.stamps == Stamps::Agent {
             set.push((NOW_VARIABLE.to_owned(), now.millis().to_string()));
         }
@@ -144,7 +148,16 @@ impl Agents for Agent {
             PromptBy::File(path) => files.push((path, self.prompt.clone())),
         }
         let unset = spec.unset.into_iter().map(str::to_owned).collect();
-        Ok(Launch { argv: spec.argv, set, unset, stdin, files, folder: self.project.clone() })
+        Launch { argv: spec.argv, set, unset, stdin, files, links: spec.links, folder: self.project.clone() }
+    }
+}
+
+impl Agents for Agent {
+    fn launch(&mut self, round: u64, effort: &str, now: Timestamp) -> Result<Launch, String> {
+        self.round = round;
+        effort.clone_into(&mut self.effort);
+        let spec = self.with_ask(|ask| self.adapter.command(ask)).map_err(|error| error.to_string())?;
+        Ok(self.launch_of(spec, now))
     }
 
     fn live(&self) -> Live {
@@ -152,7 +165,12 @@ impl Agents for Agent {
     }
 
     fn follows(&self, session: Option<&str>) -> Vec<Follow> {
-        self.with_ask(None, |ask| self.adapter.follows(ask, session))
+        self.with_ask(|ask| self.adapter.follows(ask, session))
+    }
+
+    fn afterwards(&self, parts: &[Arc<str>]) -> Vec<(String, Launch)> {
+        let specs = self.with_ask(|ask| self.adapter.afterwards(ask, parts));
+        specs.into_iter().map(|spec| (spec.argv.join(" "), self.launch_of(spec, Timestamp::EPOCH))).collect()
     }
 
     fn stop(&self) -> Stop {

@@ -464,6 +464,7 @@ impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
 
     /// The agent is gone and all was heard: settles the round, and tells that it ended.
     fn close(&mut self) -> Result<(), HostError> {
+        self.ask_afterwards()?;
         let left = self.os.sweep();
         self.swept += left;
         let Some(round) = self.round.take() else { return Ok(()) };
@@ -501,7 +502,7 @@ impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
         }
         let exit = if cut { RoundExit::Cut } else { closed.exit };
         if exit == RoundExit::Done && turns == 0 {
-            self.unmetered(number)?;
+            self.unmetered(number, "the agent is done, and no turn of it was counted")?;
         }
         self.confirm(number, &effort, confirmed.as_ref().or(closed.confirmed.as_ref()), ignored, &closed)?;
         self.tell(Input::Ended { round: number, exit })?;
@@ -519,6 +520,23 @@ impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
             spent,
         });
         Ok(())
+    }
+
+    /// What the program says of its subagents once it is gone; nobody waits for that who asked twice for a stop.
+    fn ask_afterwards(&mut self) -> Result<(), HostError> {
+        let (mut landed, mut silent) = (Vec::new(), None);
+        if let Some(round) = &mut self.round {
+            let parts = round.live.parts().to_vec();
+            for (name, launch) in self.agents.afterwards(&parts) {
+                let said = if self.times_asked < 2 { self.os.query(&launch) } else { Vec::new() };
+                if said.is_empty() {
+                    silent = Some(round.number);
+                }
+                round.live.followed(&name, &said, &mut landed);
+            }
+        }
+        landed.into_iter().try_for_each(|landed| self.land(landed))?;
+        silent.map_or(Ok(()), |number| self.unmetered(number, "what a subagent came to cannot be asked for"))
     }
 
     /// What landed with the round's end, and what it came to; gives the turns that were told.
@@ -551,11 +569,9 @@ impl<'a, O: Os, A: Agents, V: View, L: Law> Host<'a, O, A, V, L> {
         Ok(turns)
     }
 
-    /// A round that says it is done and of which nobody counted anything is spending that nobody counted.
-    fn unmetered(&mut self, round: u64) -> Result<(), HostError> {
-        self.note(&format!(
-            "round {round}: the agent is done, and no turn of it was counted: its spending is not known"
-        ))?;
+    /// A round of which nobody counted something is spending that nobody counted.
+    fn unmetered(&mut self, round: u64, why: &str) -> Result<(), HostError> {
+        self.note(&format!("round {round}: {why}: its spending is not known"))?;
         let turn =
             TurnRecord { grade: Grade::Unknown, ..TurnRecord::new(round, self.os.now(), Tokens::ZERO, "runner") };
         self.tell(Input::Turned { turn })

@@ -25,6 +25,8 @@ pub struct Launch {
     pub stdin: Vec<u8>,
     /// Files to write before, in the round's folder.
     pub files: Vec<(PathBuf, String)>,
+    /// Symbolic links to make before, in the round's folder, where what they lead to is there.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// The folder to run in.
     pub folder: PathBuf,
 }
@@ -131,6 +133,10 @@ pub trait Os {
 
     /// Kills whatever of the agent is left, in its group and outside, and says how many processes there were.
     fn sweep(&mut self) -> usize;
+
+    /// Runs a program that is asked something and ends by itself, and gives what it prints on its standard output. One that
+    /// takes too long or cannot be started says nothing.
+    fn query(&mut self, launch: &Launch) -> Vec<u8>;
 
     /// Follows the files that match, from their beginnings where they are new since the spawn.
     fn follow(&mut self, follows: &[Follow]);

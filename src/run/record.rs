@@ -232,3 +232,123 @@ impl Walk {
         self.found = self.found.plus(output);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{RoundExit, TurnRecord};
+    use crate::trace::{Header, Setup, Turn, Writer};
+
+    fn lines(records: &[Record]) -> Vec<u8> {
+        let setup = Setup {
+            ladder: ["high", "low"].map(str::to_owned).to_vec(),
+            configured: "low".to_owned(),
+            law: "reference".to_owned(),
+            juice_millionths: 1_000_000,
+            over_ms: 1,
+            slack_ppm: 0,
+            rest_ms: 0,
+            budget_tokens: None,
+            rounds: None,
+            set: std::collections::BTreeMap::new(),
+        };
+        let mut header = Header::new(setup);
+        header.chained = true;
+        let mut writer = Writer::new(Vec::new(), &header).unwrap();
+        for (at, record) in (1_u64..).zip(records) {
+            writer.write(Timestamp::from_millis(at * 10), record.clone()).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    fn kept(rounds: u64, output: u64) -> Kept {
+        Kept::of(&Checkpoint {
+            rounds,
+            output: Some(Tokens::new(output)),
+            tokens: Tokens::new(output),
+            ..Checkpoint::default()
+        })
+    }
+
+    fn turned(output: u64) -> Record {
+        Record::Turned(Turn::of(&TurnRecord::new(2, Timestamp::from_millis(1), Tokens::new(output), "test")))
+    }
+
+    fn group() -> Record {
+        Record::Group { round: 2, process: ProcessId { pid: 7, began_ticks: Some(1), boot: None } }
+    }
+
+    fn state(journal: &[u8], line: u64, kept: Kept) -> Vec<u8> {
+        let mut reader = Reader::new(journal).unwrap();
+        while reader.lines() < line {
+            reader.next_line().unwrap();
+        }
+        let state = State {
+            format: STATE_FORMAT.to_owned(),
+            version: STATE_VERSION,
+            at_ms: 0,
+            kept,
+            journal_lines: line,
+            journal_hash: reader.last().unwrap().to_owned(),
+            stopped: None,
+        };
+        serde_json::to_vec(&state).unwrap()
+    }
+
+    fn journal() -> Vec<u8> {
+        lines(&[Record::Persist { seq: 1, checkpoint: kept(2, 100) }, group(), turned(30), turned(4)])
+    }
+
+    #[test]
+    fn a_round_that_was_lost_is_counted_with_all_it_reported() {
+        let journal = journal();
+        let found = recover(Some(&state(&journal, 2, kept(2, 100))), &journal).unwrap();
+        assert_eq!((found.kept.rounds, found.kept.output, found.found), (2, Some(Tokens::new(134)), Tokens::new(34)));
+        assert_eq!((found.at, found.lines, found.stopped), (Timestamp::from_millis(40), 5, None));
+        assert_eq!(found.open.map(|(round, process)| (round, process.pid)), Some((2, 7)));
+        assert_eq!(recover(None, &journal).unwrap().kept, found.kept, "the journal is the truth");
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_left_out() {
+        let whole = journal();
+        let torn = [&whole[..], b"{\"at_ms\":50,\"kind\":\"wo"].concat();
+        let found = recover(None, &torn).unwrap();
+        assert_eq!(found.bytes, u64::try_from(whole.len()).unwrap());
+        assert_eq!(found.kept.output, Some(Tokens::new(134)));
+    }
+
+    #[test]
+    fn what_was_changed_is_refused_by_its_line() {
+        let journal = journal();
+        let text = String::from_utf8(journal.clone()).unwrap();
+        let cheaper = text.replace("\"output_tokens\":30", "\"output_tokens\":3");
+        assert!(matches!(recover(None, cheaper.as_bytes()), Err(RecordError::Journal(TraceError::Chain { line: 5 }))));
+        let fewer = state(&journal, 2, kept(1, 100));
+        assert!(matches!(recover(Some(&fewer), &journal), Err(RecordError::Changed { lines: 2 })));
+        let other = lines(&[turned(1), turned(2)]);
+        assert!(matches!(
+            recover(Some(&state(&journal, 2, kept(2, 100))), &other),
+            Err(RecordError::Apart { lines: 2 })
+        ));
+        let shorter: String = text.split_inclusive('\n').take(1).collect();
+        let lost = recover(Some(&state(&journal, 2, kept(2, 100))), shorter.as_bytes());
+        assert!(matches!(lost, Err(RecordError::Apart { lines: 2 })), "a journal that lost its end");
+        let newer = text_of(&state(&journal, 2, kept(2, 100))).replace("\"version\":1", "\"version\":2");
+        assert!(matches!(recover(Some(newer.as_bytes()), &journal), Err(RecordError::Newer { found: 2 })));
+    }
+
+    fn text_of(bytes: &[u8]) -> String {
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_spent_budget_is_a_stop_though_the_line_that_names_it_was_lost() {
+        let clean = Record::Persist { seq: 2, checkpoint: Kept::of(&Checkpoint::default()) };
+        let ended = Record::Ended { round: 2, exit: Word(RoundExit::Done) };
+        let journal = lines(&[Record::Persist { seq: 1, checkpoint: kept(2, 100) }, ended, clean]);
+        let found = recover(None, &journal).unwrap();
+        assert_eq!((found.stopped, found.kept.is_clean()), (Some(Control::Budget), true));
+        assert_eq!(found.before.unwrap().rounds, 2, "for whoever lifts the budget");
+    }
+}

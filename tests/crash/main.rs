@@ -41,6 +41,10 @@ impl Agents for Pi {
     fn live(&self) -> Live {
         AgentKind::Pi.adapter().live()
     }
+    fn afterwards(&self, _: &[std::sync::Arc<str>]) -> Vec<(String, Launch)> {
+        Vec::new()
+    }
+
     fn follows(&self, _session: Option<&str>) -> Vec<Follow> {
         Vec::new()
     }

@@ -330,6 +330,10 @@ impl Os for World {
         0
     }
 
+    fn query(&mut self, _: &Launch) -> Vec<u8> {
+        Vec::new()
+    }
+
     fn follow(&mut self, _follows: &[Follow]) {}
 
     fn receive(&mut self, until: Option<Timestamp>) -> Heard {

@@ -49,6 +49,7 @@ pub(crate) const DEPENDENCIES: &[&str] = &[
     "rustix",
     "signal_hook",
     "serde_saphyr",
+    "ratatui",
     "rand",
     "rand_distr",
 ];

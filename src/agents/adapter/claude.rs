@@ -63,13 +63,14 @@ pub(super) fn follows(ask: &Ask<'_>, told: Option<&str>) -> Vec<Follow> {
         name_contains: name.to_owned(),
         extension: "jsonl",
         fresh: false,
+        begins: None,
     };
     if plain {
         let own = projects.join(folder);
         vec![file(own.clone(), 0, session), file(own.join(session).join("subagents"), 0, "agent-")]
     } else {
         // how the folder is called is not known for sure; the session's name is like no other
-        vec![file(projects, 1, session)]
+        vec![file(projects, 3, session)]
     }
 }
 

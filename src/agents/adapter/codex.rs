@@ -1,7 +1,7 @@
 //! Codex: `codex exec --json`.
 //!
 //! What it prints has one sum, and that only where all went well. The calls are in its rollout file, which is named after the
-//! thread that the first line tells.
+//! thread that the first line tells. Subagents are threads with files of their own, which begin with the name of the first.
 
 use super::{Ask, Capabilities, CommandSpec, EffortBy, Follow, Permissions};
 
@@ -44,5 +44,14 @@ pub(super) fn command(ask: &Ask<'_>) -> CommandSpec {
 pub(super) fn follows(ask: &Ask<'_>, told: Option<&str>) -> Vec<Follow> {
     let (Some(thread), Some(home)) = (told, ask.folder("CODEX_HOME", ".codex")) else { return Vec::new() };
     let folder = home.join("sessions");
-    vec![Follow { folder, depth: 3, name_contains: thread.to_owned(), extension: "jsonl", fresh: false }]
+    let file = |name: &str, begins: Option<String>| Follow {
+        folder: folder.clone(),
+        depth: 3,
+        name_contains: name.to_owned(),
+        extension: "jsonl",
+        fresh: begins.is_some(),
+        begins,
+    };
+    let of_thread = serde_json::json!(thread).to_string();
+    vec![file(thread, None), file("rollout-", Some(format!("\"session_id\":{of_thread}")))]
 }

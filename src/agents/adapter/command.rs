@@ -39,7 +39,8 @@ pub(super) fn template(ask: &Ask<'_>, unset: &[&'static str]) -> Result<CommandS
     argv.extend_from_slice(ask.extra);
     let by_file = words.iter().any(|word| word.contains("{prompt_file}"));
     let prompt = if by_file { PromptBy::File(file.clone()) } else { PromptBy::Stdin };
-    let mut spec = CommandSpec { argv, set: Vec::new(), unset: unset.to_vec(), files: Vec::new(), prompt };
+    let mut spec =
+        CommandSpec { argv, set: Vec::new(), unset: unset.to_vec(), files: Vec::new(), links: Vec::new(), prompt };
     for (name, value) in
         [("FLYBALL_MODEL", ask.model), ("FLYBALL_EFFORT", ask.effort), ("FLYBALL_SESSION", Some(ask.session))]
     {

@@ -40,5 +40,5 @@ pub(super) fn follows(ask: &Ask<'_>, told: Option<&str>) -> Vec<Follow> {
     let folder = home.join("session-state");
     let (name_contains, fresh) =
         told.map_or_else(|| ("events".to_owned(), true), |session| (session.to_owned(), false));
-    vec![Follow { folder, depth: 1, name_contains, extension: "jsonl", fresh }]
+    vec![Follow { folder, depth: 1, name_contains, extension: "jsonl", fresh, begins: None }]
 }

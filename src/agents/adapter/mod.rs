@@ -11,6 +11,7 @@
 use core::fmt;
 use core::str::FromStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::live::Live;
 
@@ -132,6 +133,8 @@ pub struct Ask<'a> {
     pub round_dir: &'a Path,
     /// Looks a variable of the environment up.
     pub home: &'a dyn Fn(&str) -> Option<String>,
+    /// Looks a text file of the person's up, where it is there: settings that are to be added to.
+    pub file: &'a dyn Fn(&Path) -> Option<String>,
     /// What the agent may do without asking.
     pub permissions: Permissions,
     /// Caps for the program itself.
@@ -195,6 +198,8 @@ pub struct CommandSpec {
     pub unset: Vec<&'static str>,
     /// Files to write before, all of them inside the round's folder.
     pub files: Vec<(PathBuf, String)>,
+    /// Symbolic links to make before, inside the round's folder: the link and what it leads to. What is not there needs none.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// How the prompt reaches it.
     pub prompt: PromptBy,
 }
@@ -202,7 +207,7 @@ pub struct CommandSpec {
 impl CommandSpec {
     fn new(ask: &Ask<'_>, name: &str) -> Self {
         let argv = if ask.program.is_empty() { vec![name.to_owned()] } else { ask.program.to_vec() };
-        Self { argv, set: Vec::new(), unset: Vec::new(), files: Vec::new(), prompt: PromptBy::Stdin }
+        Self { argv, set: Vec::new(), unset: Vec::new(), files: Vec::new(), links: Vec::new(), prompt: PromptBy::Stdin }
     }
 
     fn args<const N: usize>(&mut self, words: [&str; N]) -> &mut Self {
@@ -227,6 +232,8 @@ pub enum AskError {
     NoEffort(AgentKind),
     /// The effort is none that this program can be asked for; why.
     Effort(String),
+    /// A settings file of the person's cannot be added to; which, and why.
+    Settings(PathBuf, String),
     /// A variable of the environment is in the way; which, and why.
     Environment(&'static str, &'static str),
 }
@@ -238,6 +245,7 @@ impl fmt::Display for AskError {
             Self::Missing(what) => write!(f, "the command's template has {{{what}}}, and no {what} is given"),
             Self::NoEffort(kind) => write!(f, "{kind} cannot be asked for an effort"),
             Self::Effort(why) => f.write_str(why),
+            Self::Settings(path, why) => write!(f, "{} cannot be added to: {why}", path.display()),
             Self::Environment(name, why) => write!(f, "the environment sets {name}, {why}"),
         }
     }
@@ -252,12 +260,34 @@ pub struct Follow {
     pub folder: PathBuf,
     /// How many folders further down a file may lie.
     pub depth: usize,
-    /// What a file's name, or the name of the folder that it is in, contains.
+    /// What a file's name contains, or the name of a folder that it is in, below `folder`.
     pub name_contains: String,
     /// How a file's name ends, without the dot.
     pub extension: &'static str,
     /// Only files that were not there when the round began: their names tell nothing of the session.
     pub fresh: bool,
+    /// What a file's first line contains, where its name does not tell whose it is.
+    pub begins: Option<String>,
+}
+
+impl Follow {
+    /// Whether it is for a file of this path, as far as names tell.
+    #[must_use]
+    pub fn names(&self, path: &Path) -> bool {
+        let Ok(below) = path.strip_prefix(&self.folder) else { return false };
+        below.extension().is_some_and(|end| end == self.extension)
+            && below.components().count() <= self.depth + 1
+            && below.components().any(|part| part.as_os_str().to_string_lossy().contains(&self.name_contains))
+    }
+
+    /// Whether it is for a file with this beginning; `None` where the first line is not there to its end.
+    #[must_use]
+    pub fn begins(&self, bytes: &[u8]) -> Option<bool> {
+        let Some(wanted) = &self.begins else { return Some(true) };
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let line = String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).contains(wanted.as_str());
+        (line || end.is_some()).then_some(line)
+    }
 }
 
 /// The signal that ends a program with most of its usage kept.
@@ -364,6 +394,22 @@ impl Adapter {
             AgentKind::Copilot => copilot::follows(ask, told),
             // what pi and opencode print says all that can be followed
             AgentKind::Pi | AgentKind::Opencode | AgentKind::Command => Vec::new(),
+        }
+    }
+
+    /// What to ask the program once it is gone, for sessions of its subagents, see [`Live::parts`], whose counts it keeps to
+    /// itself: each is run without a prompt, and what it prints is told to [`Live::followed`] under a name of its own.
+    #[must_use]
+    pub fn afterwards(self, ask: &Ask<'_>, parts: &[Arc<str>]) -> Vec<CommandSpec> {
+        match self.0 {
+            AgentKind::Opencode if ask.template.is_none() => opencode::afterwards(ask, parts),
+            AgentKind::Claude
+            | AgentKind::Codex
+            | AgentKind::Pi
+            | AgentKind::Opencode
+            | AgentKind::Gemini
+            | AgentKind::Copilot
+            | AgentKind::Command => Vec::new(),
         }
     }
 

@@ -1,7 +1,10 @@
 //! opencode: `opencode run --format json`.
 //!
 //! What it prints has the steps' counts, with reasoning beside them, and neither the effort that took hold nor an event that closes a
-//! run. The call that gives a session its title, and the sessions of subagents, show nowhere.
+//! run. Sessions of subagents are named and no more; each is asked for afterwards. The call that gives a session its title
+//! shows nowhere.
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -46,4 +49,15 @@ pub(super) fn command(ask: &Ask<'_>) -> Result<CommandSpec, AskError> {
         spec.set(CONTENT, &Value::from(settings).to_string());
     }
     Ok(spec)
+}
+
+/// The whole of a session that ran below the round's own.
+pub(super) fn afterwards(ask: &Ask<'_>, parts: &[Arc<str>]) -> Vec<CommandSpec> {
+    let export = |part: &Arc<str>| {
+        let mut spec = CommandSpec::new(ask, "opencode");
+        spec.args(["export", part]);
+        spec.set("OPENCODE_DISABLE_AUTOUPDATE", "1");
+        spec
+    };
+    parts.iter().map(export).collect()
 }

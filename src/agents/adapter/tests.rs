@@ -21,6 +21,7 @@ fn base() -> Ask<'static> {
         project: Path::new("/code/my.app"),
         round_dir: Path::new("/state/rounds/001"),
         home: &at_home,
+        file: &|_| None,
         permissions: Permissions::Safe,
         caps: CallCaps::default(),
         extra: &[],
@@ -108,18 +109,75 @@ fn an_effort_in_the_environment_that_beats_the_flag_is_taken_away() {
 }
 
 #[test]
-fn gemini_is_asked_by_a_file_inside_the_rounds_folder() {
+fn gemini_is_asked_by_settings_in_a_home_of_the_round() {
     let spec = asked(AgentKind::Gemini, &Ask { effort: Some("512"), ..base() }).unwrap();
     let [(path, text)] = &spec.files[..] else { panic!("{spec:?}") };
-    assert!(path.starts_with("/state/rounds/001"));
+    let home = Path::new("/state/rounds/001/gemini-home");
+    assert_eq!(*path, home.join(".gemini/settings.json"));
     assert!(text.contains("\"thinkingBudget\":512") && text.contains("\"model\":\"m\""), "{text}");
-    assert_eq!(spec.set, [("GEMINI_CLI_SYSTEM_DEFAULTS_PATH".to_owned(), path.to_string_lossy().into_owned())]);
+    assert_eq!(spec.set, [("GEMINI_CLI_HOME".to_owned(), home.to_string_lossy().into_owned())]);
+    assert!(spec.links.contains(&(home.join(".gemini/oauth_creds.json"), "/h/.gemini/oauth_creds.json".into())));
     let word = asked(AgentKind::Gemini, &base()).unwrap();
     assert!(word.files[0].1.contains("\"thinkingLevel\":\"HIGH\""));
     assert!(matches!(asked(AgentKind::Gemini, &Ask { effort: Some("ultra"), ..base() }), Err(AskError::Effort(_))));
     assert!(matches!(asked(AgentKind::Gemini, &Ask { model: None, ..base() }), Err(AskError::Effort(_))));
-    let taken = |_: &str| Some("/etc/mine.json".to_owned());
-    assert!(matches!(asked(AgentKind::Gemini, &Ask { home: &taken, ..base() }), Err(AskError::Environment(..))));
+    let bare = asked(AgentKind::Gemini, &Ask { effort: None, ..base() }).unwrap();
+    assert!(bare.set.is_empty() && bare.files.is_empty() && bare.links.is_empty(), "{bare:?}");
+}
+
+#[test]
+fn geminis_settings_are_added_to_and_never_lost() {
+    let file = |path: &Path| {
+        let text = r#"{
+            // "no": "setting",
+            "ui": {"theme": "a // b \"/* c */"}, /* "neither": 1 */
+            "modelConfigs": {"customOverrides": [{"match": {"model": "x"}}]}
+        }"#;
+        (path == Path::new("/h/.gemini/settings.json")).then(|| text.to_owned())
+    };
+    let spec = asked(AgentKind::Gemini, &Ask { effort: Some("512"), file: &file, ..base() }).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&spec.files[0].1).unwrap();
+    assert_eq!(settings["ui"]["theme"], "a // b \"/* c */");
+    assert_eq!(settings.as_object().unwrap().len(), 2);
+    let all = settings["modelConfigs"]["customOverrides"].as_array().unwrap();
+    assert_eq!((all.len(), &all[0]["match"]["model"], &all[1]["match"]["model"]), (2, &"x".into(), &"m".into()));
+    for broken in ["[]", "{", "{\"modelConfigs\": 1}", "{\"modelConfigs\": {\"customOverrides\": 1}}"] {
+        let file = |_: &Path| Some(broken.to_owned());
+        let refused = asked(AgentKind::Gemini, &Ask { file: &file, ..base() });
+        assert!(matches!(refused, Err(AskError::Settings(..))), "{broken}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_file_is_known_by_its_place_and_by_its_beginning() {
+    let follow = |begins: Option<&str>| Follow {
+        folder: "/f".into(),
+        depth: 1,
+        name_contains: "s-1".to_owned(),
+        extension: "jsonl",
+        fresh: false,
+        begins: begins.map(str::to_owned),
+    };
+    let names = |path: &str| follow(None).names(Path::new(path));
+    assert!(names("/f/x-s-1.jsonl") && names("/f/s-1/x.jsonl"));
+    for other in ["/f/x.jsonl", "/f/s-1.json", "/f/a/s-1/x.jsonl", "/g/s-1.jsonl", "/s-1/x.jsonl"] {
+        assert!(!names(other), "{other}");
+    }
+    assert_eq!(follow(None).begins(b""), Some(true));
+    let begins = |bytes: &[u8]| follow(Some("\"id\":1")).begins(bytes);
+    assert_eq!(begins(b"{\"a\":0"), None);
+    assert_eq!(begins(b"{\"a\":0,\"id\":1"), Some(true));
+    assert_eq!(begins(b"{\"a\":0}\n{\"id\":1}\n"), Some(false));
+}
+
+#[test]
+fn opencode_is_asked_for_what_its_subagents_did() {
+    let parts = [Arc::from("ses_1")];
+    let after = |kind: AgentKind, ask: &Ask<'_>| kind.adapter().afterwards(ask, &parts);
+    let specs = after(AgentKind::Opencode, &base());
+    assert_eq!(specs.iter().map(|spec| spec.argv.join(" ")).collect::<Vec<_>>(), ["opencode export ses_1"]);
+    assert!(after(AgentKind::Claude, &base()).is_empty());
+    assert!(after(AgentKind::Opencode, &Ask { template: Some(&words(&["x"])), ..base() }).is_empty());
 }
 
 #[test]
@@ -171,12 +229,19 @@ fn files_are_looked_for_where_the_program_writes_them() {
         ]
     );
     let moved = follows(AgentKind::Claude, "/code/\u{fc} b", ("CLAUDE_CONFIG_DIR", "/c"), None);
-    assert_eq!(moved.iter().map(of).collect::<Vec<_>>(), [("/c/projects".to_owned(), 1, "s-1".to_owned())]);
+    assert_eq!(moved.iter().map(of).collect::<Vec<_>>(), [("/c/projects".to_owned(), 3, "s-1".to_owned())]);
     assert_eq!(follows(AgentKind::Codex, "/p", none, None), []);
     let codex = follows(AgentKind::Codex, "/p", ("CODEX_HOME", "/x"), Some("thread"));
-    assert_eq!(codex.iter().map(of).collect::<Vec<_>>(), [("/x/sessions".to_owned(), 3, "thread".to_owned())]);
-    let gemini = follows(AgentKind::Gemini, "/p", none, Some("fc64a787-70c7-43da"));
-    assert_eq!(gemini.iter().map(of).collect::<Vec<_>>(), [("/h/.gemini/tmp".to_owned(), 2, "fc64a787".to_owned())]);
+    assert_eq!(
+        codex.iter().map(of).collect::<Vec<_>>(),
+        ["thread", "rollout-"].map(|name| ("/x/sessions".to_owned(), 3, name.to_owned()))
+    );
+    let gemini = |model| Ask { model, effort: model, ..base() };
+    let gemini = |model, told| AgentKind::Gemini.adapter().follows(&gemini(model), Some(told));
+    let below = |home: &str| [(format!("{home}/.gemini/tmp"), 3, "fc64a787".to_owned())];
+    let own = "/state/rounds/001/gemini-home";
+    assert_eq!(gemini(None, "fc64a787-70c7-43da").iter().map(of).collect::<Vec<_>>(), below("/h"));
+    assert_eq!(gemini(Some("m"), "fc64a787-70c7-43da").iter().map(of).collect::<Vec<_>>(), below(own));
     let copilot = |told| follows(AgentKind::Copilot, "/p", none, told);
     assert_eq!((copilot(None)[0].fresh, copilot(Some("id"))[0].fresh), (true, false));
     assert_eq!(copilot(Some("id"))[0].name_contains, "id");

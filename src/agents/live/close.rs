@@ -91,7 +91,11 @@ impl Live {
 fn logs(kind: AgentKind, ledger: &Ledger, sources: Vec<Source>) -> Logs {
     let mut read = Logs { logs: Vec::with_capacity(sources.len()), places: Vec::with_capacity(sources.len()) };
     for (place, source) in sources.into_iter().enumerate() {
-        let Ok(log) = source.reader.finish() else { continue };
+        let Ok(mut log) = source.reader.finish() else { continue };
+        if kind == AgentKind::Gemini && place > 0 && ledger.session.is_some() {
+            // a subagent's calls are under a session of its own, and are in the sum of the round's
+            log.turns.iter_mut().for_each(|turn| turn.record.session.clone_from(&ledger.session));
+        }
         let told =
             ledger.session.as_ref().filter(|_| kind == AgentKind::Copilot && place > 0 && !log.lineage.is_empty());
         if told.is_none_or(|session| log.lineage.contains(session)) {

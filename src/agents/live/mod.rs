@@ -180,6 +180,7 @@ pub struct Live {
 #[derive(Debug, Default)]
 struct Ledger {
     session: Option<Arc<str>>,
+    parts: Vec<Arc<str>>,
     version: Option<Arc<str>>,
     model: Option<Arc<str>>,
     effort: Option<Arc<str>>,
@@ -244,6 +245,12 @@ impl Live {
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.ledger.session.as_deref()
+    }
+
+    /// Sessions of subagents that the program names without saying what they came to.
+    #[must_use]
+    pub fn parts(&self) -> &[Arc<str>] {
+        &self.ledger.parts
     }
 
     /// How many requests to the model began, as far as can be told.
@@ -332,6 +339,11 @@ impl Ledger {
     fn sign(&mut self, sign: Sign<'_>, out: &mut Vec<Landed>) {
         match sign {
             Sign::Session(session) => set(&mut self.session, session),
+            Sign::Part(session) => {
+                if !self.parts.iter().any(|known| &**known == session) {
+                    self.parts.push(session.into());
+                }
+            }
             Sign::Version(version) => set(&mut self.version, version),
             Sign::Model(model) => set(&mut self.model, model),
             Sign::Request => {

@@ -15,6 +15,10 @@ object! {
     }
     struct State {
         input: Size = "input",
+        metadata: Held<Metadata<'a>> = "metadata",
+    }
+    struct Metadata {
+        session: Text<'a> = "sessionId",
     }
     struct Data {
         message: Text<'a> = "message",
@@ -49,7 +53,9 @@ impl Signs {
                 each(Sign::Said(part.text.word()));
             }
             "tool_use" => {
-                let bytes = part.state.or_empty().input.0;
+                let state = part.state.or_empty();
+                let bytes = state.input.0;
+                state.metadata.or_empty().session.get().into_iter().for_each(|session| each(Sign::Part(session)));
                 each(Sign::Grown { call: part.message.get(), bytes, stated: 0 });
             }
             "step_finish" => {

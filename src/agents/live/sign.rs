@@ -12,6 +12,8 @@ use super::{claude, codex, copilot, gemini, opencode, pi};
 pub enum Sign<'a> {
     /// The session's name.
     Session(&'a str),
+    /// The name of a session below it, a subagent's, whose counts are not printed.
+    Part(&'a str),
     /// The program's version.
     Version(&'a str),
     /// The model that the run is set to.

@@ -18,3 +18,4 @@ pub mod simulate;
 pub mod study;
 pub mod sweep;
 pub mod validate;
+pub mod watch;

@@ -193,12 +193,29 @@ fn write(
     about.push(format!("again: {}", page.command));
     let about = about.join("\n");
     folder.write("flyball.toml", |out| out.write_all(settings.to_toml(&about).as_bytes()))?;
-    folder.write("juice.yaml", |out| out.write_all(yaml::write(&settings, &about).as_bytes()))?;
+    folder.write("juice.yaml", |out| out.write_all(original(settings, told, &about).as_bytes()))?;
     if let Some(text) = made {
         folder.write(&format!("{}.toml", first.name), |out| out.write_all(text.as_bytes()))?;
     }
     output::say(&format!("wrote flyball.toml and juice.yaml to {}", folder.path().display()));
     Ok(())
+}
+
+/// Settings for the original: those recommended where it can run them, else the best of its own, and what it loses by that.
+fn original(mut settings: Settings, told: &Recommendation, about: &str) -> String {
+    let (best, own) = (told.chosen(), told.original());
+    let mut about = about.to_owned();
+    if own.setting != best.setting {
+        about = format!(
+            "{about}\nThe original cannot run that: it has one law, and forgets after 300 s. These are the best of its own settings: \
+             {:.1} % of rounds on a right rung where the recommended has {:.1} %.",
+            100.0 * own.on_rung.mean,
+            100.0 * best.on_rung.mean
+        );
+        let governor = &mut settings.governor;
+        (governor.law, governor.over, governor.slack) = (own.setting.law, own.setting.over, own.setting.slack);
+    }
+    yaml::write(&settings, &about)
 }
 
 /// The exact command that makes the recommendation again.

@@ -64,11 +64,13 @@ pub fn run(args: &Sensitivity) -> Outcome {
     Ok(Exit::Success)
 }
 
-const fn unit(metric: Metric) -> (&'static str, f64) {
-    match metric {
-        Metric::OnRung => ("on rung, points of rounds", 100.0),
-        Metric::Reversals => ("reversals per 100 rounds", 1.0),
-        _ => ("excess, nats", 1.0),
+fn unit(metric: Metric) -> (&'static str, f64) {
+    if metric == Metric::OnRung {
+        ("on rung, points of rounds", 100.0)
+    } else if metric == Metric::Reversals {
+        ("reversals per 100 rounds", 1.0)
+    } else {
+        ("excess, nats", 1.0)
     }
 }
 

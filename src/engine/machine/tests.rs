@@ -385,3 +385,79 @@ fn late_and_repeated_facts_are_absorbed_and_charged() {
     assert_eq!(host.machine.spent().output, Tokens::new(107));
     assert_eq!(host.drain(), [rest(5000)], "time does not run backwards, and the rest goes on");
 }
+
+#[test]
+fn a_sign_of_life_puts_off_the_end_of_patience_and_costs_nothing() {
+    let mut host = limited(Limits { inactivity: Some(Millis::from_secs(60)), ..Limits::default() });
+    let round = host.start();
+    host.now = 59_000;
+    host.tell(Input::Heard { round });
+    let until = Some(Timestamp::from_millis(119_000));
+    assert_eq!(host.drain(), [Output::Wait { until, why: Waiting::Turns }]);
+    host.tell(Input::Heard { round: round + 1 });
+    assert_eq!(host.drain(), [Output::Wait { until, why: Waiting::Turns }], "another round's is absorbed");
+    host.now = 119_000;
+    host.tell(Input::Woke);
+    assert!(matches!(host.drain()[0], Output::Terminate { how: Urgency::Gently, .. }));
+    assert_eq!(host.machine.spent().output, Tokens::ZERO);
+}
+
+#[test]
+fn an_effort_that_did_not_take_hold_leaves_the_ladder() {
+    let effort = |word| crate::engine::Effort::new(word);
+    let mut host = host(plan(), Checkpoint::default());
+    assert_eq!(host.round(50, RoundExit::Done), rest(6000));
+    let round = host.start();
+    host.tell(Input::Refused { round, effort: effort("max"), got: Some(effort("high")) });
+    host.turn(round, 50);
+    host.end(round, RoundExit::Done);
+    assert_eq!(host.kept().2, Some("high"), "harder asks for a rung that is gone");
+    host.round(50, RoundExit::Done);
+    host.round(5_000, RoundExit::Done);
+    assert_eq!(host.log, ["high", "max", "high", "high"]);
+    assert_eq!(host.kept().2, Some("low"));
+    let round = host.start();
+    for word in ["low", "high", "nonsense"] {
+        host.tell(Input::Refused { round, effort: effort(word), got: None });
+    }
+    host.turn(round, 50);
+    host.end(round, RoundExit::Done);
+    assert_eq!(host.kept().2, Some("high"), "the last one stays");
+}
+
+#[test]
+fn a_round_that_is_cut_while_it_works_is_no_failure_and_no_success() {
+    let limits = Limits { agent_failures: NonZeroU32::new(2), ..Limits::default() };
+    let mut host = limited(limits);
+    assert!(matches!(host.round(100, RoundExit::Failed), Output::Wait { .. }));
+    for _ in 0..3 {
+        assert!(matches!(host.round(100, RoundExit::Cut), Output::Wait { .. }));
+    }
+    assert_eq!(host.round(100, RoundExit::Failed), Output::Stop(Control::AgentFailures));
+    let mut silent = limited(limits);
+    let round = silent.start();
+    silent.end(round, RoundExit::Cut);
+    let round = silent.start();
+    assert_eq!(silent.end(round, RoundExit::Cut).pop(), Some(Output::Stop(Control::AgentFailures)), "nothing landed");
+}
+
+#[test]
+fn too_many_requests_end_the_round_and_stop_the_loop_by_name() {
+    let mut host = limited(Limits::default());
+    let round = host.start();
+    host.tell(Input::Asked(StopRequest::Requests));
+    assert!(matches!(host.drain()[0], Output::Terminate { how: Urgency::Gently, .. }));
+    host.tell(Input::Ended { round, exit: RoundExit::Cut });
+    assert_eq!(host.persist().pop(), Some(Output::Stop(Control::Requests)));
+}
+
+#[test]
+fn a_report_of_cost_alone_is_charged_and_is_no_turn() {
+    let mut host = limited(Limits { cost: Some(MicroUsd::new(10)), ..Limits::default() });
+    let round = host.start();
+    let none = TurnRecord::new(round, Timestamp::from_millis(0), Tokens::ZERO, "test");
+    host.tell(Input::Turned { turn: TurnRecord { cost: Some(MicroUsd::new(10)), counts_as_turn: false, ..none } });
+    host.turn(round, 100);
+    assert_eq!(host.end(round, RoundExit::Done).pop(), Some(Output::Stop(Control::Cost)));
+    assert_eq!(host.machine.verdict().unwrap().decision.evidence.mean.unwrap().turns(), 1);
+}

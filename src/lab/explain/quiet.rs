@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::engine::{Band, BandError, Over};
+use crate::engine::{BandError, Over};
 use crate::lab::fixed::ufloat;
 use crate::lab::grid::Cell;
 use crate::lab::runlog::RunLog;
@@ -41,12 +41,12 @@ pub(in crate::lab) fn quiets(scenario: &Scenario, cells: &[Cell], right: &[bool]
     };
     let (mut tables, mut scratch, mut log) = (Tables::default(), Scratch::default(), RunLog::default());
     tables.fill(&mut model.luck(0, 0, ROUNDS), model.rungs(), true);
-    let start = scenario.plan.start;
+    let (start, tuning) = (scenario.plan.start, &scenario.governor.tuning);
     let one = |cell: &Cell| {
-        let band = Band::new(cell.juice, cell.slack)?;
+        let band = tuning.band(cell.juice, cell.slack)?;
         let over = Over::new(cell.over);
         let governed = Governed { band: &band, seen: &band, over, rest: cell.rest, budget: None, start };
-        tables.govern(&governed, cell.law.build(), &mut scratch, &mut log);
+        tables.govern(&governed, cell.law.tuned(tuning), &mut scratch, &mut log);
         Ok(judged(&log.rung, right))
     };
     cells.iter().map(one).collect()

@@ -167,7 +167,7 @@ impl Chart {
                 let (at, fill) = ((x.at(across), y.at(up)), colour(dots.colour));
                 if few {
                     let told = format!("{}: {}, {}", dots.name, trimmed(across, 3), trimmed(up, 3));
-                    scene.disc_told(at, 2.0 * DOT, fill, &told);
+                    scene.mark_told(at, 2.0 * DOT, dots.colour, fill, &told);
                 } else {
                     scene.disc(at, DOT, fill);
                 }
@@ -204,8 +204,11 @@ impl Chart {
         let discs: Vec<_> = dots
             .iter()
             .map(|some| {
-                let fill = colour(some.colour);
-                move |scene: &mut Scene, x: f64, y: f64| scene.disc((x + 13.0, y), DOT * 1.6, fill)
+                let (fill, few) = (colour(some.colour), some.points.len() <= TOLD);
+                move |scene: &mut Scene, x: f64, y: f64| match few {
+                    true => scene.mark_told((x + 13.0, y), 2.0 * DOT, some.colour, fill, &some.name),
+                    false => scene.disc((x + 13.0, y), DOT * 1.6, fill),
+                }
             })
             .collect();
         let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -244,7 +247,8 @@ mod tests {
             assert!(svg.contains(words), "{words}");
         }
         // two dots in each panel, and one in the key; the key names each thing once
-        assert_eq!((svg.matches("<circle").count(), svg.matches(">some dots<").count()), (5, 1));
+        let texts = svg.matches(">some dots</text>").count();
+        assert_eq!((svg.matches("<path transform").count(), texts), (5, 1));
         assert_eq!(svg.matches("<title>some dots: 2, 3</title>").count(), 2, "values are told");
         assert_eq!(svg.matches("seconds").count(), 1, "panels share their axis");
         let text = serde_json::to_string(&chart()).unwrap();

@@ -191,12 +191,22 @@ impl Scene {
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
     }
 
-    /// A filled disc that says something when pointed at.
-    pub(super) fn disc_told(&mut self, at: (f64, f64), radius: f64, fill: &str, told: &str) {
-        let (x, y, radius, told) = (px(at.0), px(at.1), px(radius), escape(told));
-        self.put(format_args!(
-            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"><title>{told}</title></circle>"
-        ));
+    /// A mark that says something when pointed at: a disc, square, diamond or triangle, so that kinds differ without colour.
+    pub(super) fn mark_told(&mut self, at: (f64, f64), size: f64, kind: u8, fill: &str, told: &str) {
+        let (x, y, told) = (px(at.0), px(at.1), escape(told));
+        let (low, high) = (px(-size), px(size));
+        let shape = match kind % 4 {
+            0 => format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{high}\" fill=\"{fill}\">"),
+            1 => format!(
+                "<path transform=\"translate({x} {y})\" d=\"M{low} {low}H{high}V{high}H{low}Z\" fill=\"{fill}\">"
+            ),
+            2 => format!(
+                "<path transform=\"translate({x} {y})\" d=\"M0 {low}L{high} 0L0 {high}L{low} 0Z\" fill=\"{fill}\">"
+            ),
+            _ => format!("<path transform=\"translate({x} {y})\" d=\"M0 {low}L{high} {high}H{low}Z\" fill=\"{fill}\">"),
+        };
+        let end = if kind.is_multiple_of(4) { "circle" } else { "path" };
+        self.put(format_args!("{shape}<title>{told}</title></{end}>"));
     }
 
     /// One line of text, its baseline at `at`.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::race::{Race, Trade, keeps_limits, race, trade};
-use super::screen::{Screened, screen};
+use super::screen::{Screened, screen, usual_axes};
 use super::{Record, Run, Setting, World, objective};
 use crate::engine::{LawKind, Millis, Tokens};
 use crate::lab::choose::{SIMPLEST_FIRST, Weights};
@@ -15,6 +15,10 @@ use crate::lab::sweep::SweepError;
 
 /// A setting that is this much worse than the best, in millionths of loss, is worse, whatever luck could explain.
 pub const MARGIN: i64 = 3000;
+/// Who the best settings of the original are called.
+pub const ORIGINAL: &str = "original at best";
+/// The longest window that the original honours.
+const MEMORY: Millis = Millis::from_secs(300);
 /// Where the runs begin that nothing was chosen by.
 const FRESH: u32 = 1_000_000;
 
@@ -42,7 +46,7 @@ pub struct Request<'a> {
 /// A setting on fresh runs.
 #[derive(Clone, Debug)]
 pub struct Promise {
-    /// Who it is: `recommended`, `runner-up`, `in use`, `the original's`.
+    /// Who it is: `recommended`, `runner-up`, `in use`, `original at best`, `its defaults`.
     pub who: &'static str,
     /// The setting.
     pub setting: Setting,
@@ -119,6 +123,12 @@ pub struct Recommendation {
 }
 
 impl Recommendation {
+    /// What the original is best run with: what is recommended, where it can run that.
+    #[must_use]
+    pub fn original(&self) -> &Promise {
+        self.promises.iter().find(|promise| promise.who == ORIGINAL).unwrap_or(&self.promises[0])
+    }
+
     /// The recommended setting.
     #[must_use]
     pub fn chosen(&self) -> &Promise {
@@ -140,13 +150,26 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
     let mut named = vec![("recommended", chosen)];
     named.extend(runner_up.map(|setting| ("runner-up", setting)));
     named.extend(request.current.map(|current| ("in use", in_use(&current))));
+    let original = original(request, chosen)?;
+    named.extend(original.map(|setting| (ORIGINAL, setting)));
     let plain = Settings::default().governor;
-    let original = Setting { law: LawKind::Reference, over: plain.over, slack: plain.slack, rest: request.rest };
-    if !named.iter().any(|(_, setting)| *setting == original) {
-        named.push(("the original's", original));
+    let plain = Setting { law: LawKind::Reference, over: plain.over, slack: plain.slack, rest: request.rest };
+    if !named.iter().any(|(_, setting)| *setting == plain) {
+        named.push(("its defaults", plain));
     }
     let settings: Vec<Setting> = named.iter().map(|(_, setting)| *setting).collect();
-    let fresh = Record::new(worlds, &settings, &(FRESH..FRESH + request.fresh_runs), *seed, weights)?;
+    let runs = FRESH..FRESH + request.fresh_runs;
+    let mut fresh = Record::new(worlds, &settings, &runs, *seed, weights)?;
+    if let (Some(current), Some(at)) = (&request.current, named.iter().position(|(who, _)| *who == "in use")) {
+        // the settings in use may set what else a law has to set
+        let own: Vec<World> = worlds.iter().map(|world| tuned(world, current)).collect();
+        let own = Record::new(&own, &settings[at..=at], &runs, *seed, weights)?;
+        fresh
+            .runs
+            .iter_mut()
+            .zip(own.runs)
+            .for_each(|(world, own)| world[at] = own.into_iter().next().unwrap_or_default());
+    }
     let promises: Vec<Promise> = named
         .iter()
         .enumerate()
@@ -172,6 +195,32 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
 fn in_use(current: &Settings) -> Setting {
     let governor = current.governor;
     Setting { law: governor.law, over: governor.over, slack: governor.slack, rest: governor.rest }
+}
+
+/// The best settings of the original, which has one law and forgets after 300 s; nothing where it can run what was chosen.
+fn original(request: &Request<'_>, chosen: Setting) -> Result<Option<Setting>, SweepError> {
+    let runs = |over: Millis| over <= MEMORY;
+    if chosen.law == LawKind::Reference && runs(chosen.over) {
+        return Ok(None);
+    }
+    let (usual, _) = usual_axes();
+    let mut overs: Vec<Millis> =
+        request.axes.over.clone().unwrap_or(usual).into_iter().filter(|over| runs(*over)).collect();
+    if overs.is_empty() {
+        overs.push(MEMORY);
+    }
+    let axes = Axes { law: Some(vec![LawKind::Reference]), over: Some(overs), ..request.axes.clone() };
+    let screened = screen(request.worlds, &axes, request.rest)?;
+    let most = request.race_runs.div_ceil(4);
+    let raced = race(request.worlds, &screened.settings, most, request.seed, &request.weights)?;
+    Ok(raced.left.first().copied())
+}
+
+/// A world in which laws are set as they are in use.
+fn tuned(world: &World, current: &Settings) -> World {
+    let mut own = world.clone();
+    own.scenario.governor.tuning = current.governor.tuning;
+    own
 }
 
 struct Order {

@@ -146,7 +146,8 @@ impl Record {
             let cells: Vec<Cell> = settings.iter().map(|setting| setting.at(world.scenario.governor.juice)).collect();
             let rounds = world.scenario.plan.rounds;
             let asked = Trial { scenario: &world.scenario, cells: &cells, runs: runs.clone(), rounds, seed };
-            trial(&asked, &|cell| cell.law.build(), &|ran| Run::of(ran, weights, world.scale))
+            let tuning = &world.scenario.governor.tuning;
+            trial(&asked, &|cell| cell.law.tuned(tuning), &|ran| Run::of(ran, weights, world.scale))
         };
         Ok(Self { runs: worlds.iter().map(of).collect::<Result<_, _>>()? })
     }

@@ -12,6 +12,9 @@ use crate::lab::trial::{Trial, trial};
 const BELOW: f64 = 0.5;
 /// How far above the legal slacks.
 const ABOVE: f64 = 0.1;
+/// The original's window and slack.
+const PLAIN_OVER: Millis = Millis::from_secs(300);
+const PLAIN_SLACK: Ratio = Ratio::from_ppm(150_000);
 /// Rounds in which it shows whether a law looks at its window or its band.
 const LOOK: u32 = 80;
 
@@ -54,12 +57,12 @@ pub fn screen(worlds: &[World], axes: &Axes, rest: Millis) -> Result<Screened, S
     }
     for &law in &laws {
         let (sees_window, sees_band) = looks(worlds, law, rest)?;
-        let overs = if sees_window { overs.as_slice() } else { &overs[..1.min(overs.len())] };
-        let slacks = if sees_band { legal.as_slice() } else { &legal[..1.min(legal.len())] };
+        let overs = if sees_window { overs.clone() } else { one(&overs, PLAIN_OVER) };
+        let slacks = if sees_band { legal.clone() } else { one(&slacks, PLAIN_SLACK) };
         if !sees_window && !sees_band {
             left_out.push(format!("{law} looks at neither window nor slack, and is run once"));
         }
-        for &over in overs {
+        for over in overs {
             settings.extend(slacks.iter().map(|&slack| Setting { law, over, slack, rest }));
         }
     }
@@ -72,6 +75,12 @@ pub fn screen(worlds: &[World], axes: &Axes, rest: Millis) -> Result<Screened, S
         settings = kept;
     }
     Ok(Screened { settings, all, left_out })
+}
+
+/// The value that means nothing to a law: the original's, where it is among them.
+fn one<T: Copy + PartialEq>(values: &[T], plain: T) -> Vec<T> {
+    let plain = values.iter().find(|value| **value == plain).or(values.first());
+    plain.copied().into_iter().collect()
 }
 
 /// Slacks that are legal, or nearly so, at the target of some scenario as it is; all where none is, or where they were
@@ -97,7 +106,8 @@ fn looks(worlds: &[World], law: LawKind, rest: Millis) -> Result<(bool, bool), S
     };
     let cells = [setting(60, 150_000), setting(7200, 150_000), setting(60, 20_000), setting(60, 450_000)];
     let asked = Trial { scenario: &world.scenario, cells: &cells, runs: 0..3, rounds: LOOK, seed: 0 };
-    let paths = trial(&asked, &|cell| cell.law.build(), &|ran| ran.log.rung.clone())?;
+    let tuning = &world.scenario.governor.tuning;
+    let paths = trial(&asked, &|cell| cell.law.tuned(tuning), &|ran| ran.log.rung.clone())?;
     Ok((paths[0] != paths[1], paths[0] != paths[2] || paths[0] != paths[3]))
 }
 

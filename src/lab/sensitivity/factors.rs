@@ -97,7 +97,8 @@ impl Asked<'_> {
         let cell = Cell { law: self.law, over, slack, ..base };
         let asked =
             Trial { scenario: &scenario, cells: &[cell], runs: 0..self.runs, rounds: self.rounds, seed: self.seed };
-        let scores = trial(&asked, &|cell| cell.law.build(), &|ran| {
+        let tuning = &scenario.governor.tuning;
+        let scores = trial(&asked, &|cell| cell.law.tuned(tuning), &|ran| {
             RESULTS.map(|metric| ran.score.micros(metric).unwrap_or(0))
         })?;
         let of = |at: usize| mean(scores.iter().flatten().map(|values| values[at])) / 1e6;

@@ -66,6 +66,20 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
+/// Makes a symbolic link, where what it leads to is there.
+pub(super) fn link(link: &Path, to: &Path) -> io::Result<()> {
+    if !to.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = link.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    match fs::remove_file(link) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => std::os::unix::fs::symlink(to, link),
+    }
+}
+
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,6 +1,6 @@
 //! Files that a program writes while it works: found by name, read as they grow.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use crate::agents::adapter::Follow;
 
 /// What is read of a file at once.
 const PIECE: u64 = 1024 * 1024;
+/// How far a file's first line is looked at.
+const FIRST: u64 = 64 * 1024;
 /// Between two searches for new files, so many looks.
 const SEARCH_EVERY: u32 = 5;
 
@@ -21,6 +23,8 @@ pub(super) struct Followed {
     since: Option<SystemTime>,
     /// How far each file was read.
     read: BTreeMap<PathBuf, u64>,
+    /// Files that turned out to be somebody else's.
+    others: BTreeSet<PathBuf>,
     looks: u32,
 }
 
@@ -61,19 +65,21 @@ impl Followed {
         let mut found = Vec::new();
         walk(&follow.folder, follow.depth, false, follow, &mut found);
         for path in found {
-            if self.read.contains_key(&path) {
+            if self.read.contains_key(&path) || (follow.begins.is_some() && self.others.contains(&path)) {
                 continue;
             }
             let (before, size) = path.metadata().map_or((false, 0), |meta| {
                 let born = meta.created().or_else(|_| meta.modified()).ok();
                 (born.zip(self.since).is_some_and(|(born, since)| born < since), meta.len())
             });
-            match (before, follow.fresh) {
+            let begins = if before && follow.fresh { Some(false) } else { begins(&path, follow) };
+            match (before, begins) {
                 // what an earlier round wrote into it is not of this one
-                (true, false) => self.read.insert(path, size),
-                (true, true) => None,
-                (false, _) => self.read.insert(path, 0),
-            };
+                (true, Some(true)) => drop(self.read.insert(path, size)),
+                (false, Some(true)) => drop(self.read.insert(path, 0)),
+                (_, Some(false)) => drop(self.others.insert(path)),
+                (_, None) => {}
+            }
         }
     }
 }
@@ -91,6 +97,17 @@ fn walk(folder: &Path, depth: usize, named: bool, follow: &Follow, found: &mut V
             _ => {}
         }
     }
+}
+
+/// Whether a file begins as it must; `None` as long as that is not there to be seen.
+fn begins(path: &Path, follow: &Follow) -> Option<bool> {
+    if follow.begins.is_none() {
+        return Some(true);
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(FIRST).read_to_end(&mut bytes).ok()?;
+    let whole = u64::try_from(bytes.len()).is_ok_and(|read| read == FIRST);
+    follow.begins(&bytes).or_else(|| whole.then_some(false))
 }
 
 /// Reads what a file grew by.

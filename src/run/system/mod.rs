@@ -157,6 +157,9 @@ impl Os for System {
         for (path, text) in &launch.files {
             files::write_whole(path, text.as_bytes())?;
         }
+        for (link, to) in &launch.links {
+            files::link(link, to)?;
+        }
         self.rounds += 1;
         let running = Running::spawn(launch, self.rounds, &self.sender)?;
         let id = running.id.clone();
@@ -177,6 +180,10 @@ impl Os for System {
 
     fn sweep(&mut self) -> usize {
         self.running.as_ref().map_or(0, Running::sweep)
+    }
+
+    fn query(&mut self, launch: &Launch) -> Vec<u8> {
+        process::query(launch)
     }
 
     fn follow(&mut self, follows: &[Follow]) {

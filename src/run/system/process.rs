@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -102,6 +102,37 @@ impl Running {
         let agent = (!self.gone).then_some(self.pid);
         procs::sweep(self.pid, agent, &self.strangers)
     }
+}
+
+/// How long a program that is asked something may take.
+const QUERY: Duration = Duration::from_secs(60);
+
+/// What a program says that ends by itself; nothing where it does not, or cannot be started.
+pub(super) fn query(launch: &Launch) -> Vec<u8> {
+    let [program, arguments @ ..] = &launch.argv[..] else { return Vec::new() };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(&launch.folder).process_group(0);
+    command.envs(launch.set.iter().map(|(name, value)| (name, value)));
+    launch.unset.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    let Ok(mut child) = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
+        return Vec::new();
+    };
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (sender, answer) = sync_channel(1);
+    let waits = named("query").spawn(move || {
+        let mut bytes = Vec::new();
+        let read = child.stdout.take().map(|mut pipe| pipe.read_to_end(&mut bytes));
+        let ended = child.wait().is_ok_and(|status| status.success());
+        let _ = sender.send(if ended && matches!(read, Some(Ok(_))) { bytes } else { Vec::new() });
+    });
+    let said = waits.ok().and_then(|_| answer.recv_timeout(QUERY).ok());
+    if let (None, Some(pid)) = (&said, pid) {
+        // it is killed with its group, and its thread buries it
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    said.unwrap_or_default()
 }
 
 fn named(name: &str) -> thread::Builder {

@@ -15,7 +15,7 @@ use crate::checks;
 use crate::cli::{Cli, Driven, SubAgents};
 use crate::journal::Journal;
 use crate::sandbox::{self, Place};
-use crate::script::{Script, Turn};
+use crate::script::{Script, Turn, Whose};
 use crate::stub::{Seen, Stub};
 
 /// Where things are.
@@ -23,6 +23,8 @@ pub struct Setup {
     pub installs: PathBuf,
     pub flyball: PathBuf,
     pub work: PathBuf,
+    /// How many times longer than usual a program may take: a busy machine is no fault of its.
+    pub patience: u32,
 }
 
 /// How a case went, with a line of what was seen.
@@ -35,7 +37,7 @@ pub enum Outcome {
 /// The prompt of every round.
 const TASK: &str = "Do the step, then say done.";
 
-/// The longest that any case may take.
+/// The longest that any case may take, times the patience.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// What is done while it runs.
@@ -53,14 +55,14 @@ pub enum Meanwhile {
 pub enum Runs {
     /// The CLI by itself.
     Alone,
-    /// The CLI under `flyball run`, with these arguments beside those that all have.
+    /// The CLI under `flyball run`, with these arguments beside those that all have; `{40}` is 40 seconds, times the patience.
     Loop(&'static [&'static str]),
 }
 
 /// One case.
 pub struct Case {
     pub name: &'static str,
-    pub script: fn() -> Script,
+    pub script: fn(&Cli) -> Script,
     pub runs: Runs,
     pub meanwhile: Meanwhile,
     pub check: fn(&Ran<'_>) -> Result<String, String>,
@@ -80,7 +82,7 @@ pub struct Ran<'a> {
 }
 
 /// Ten rounds of two turns: answers that are far too long, then far too short, so that effort goes down and up again.
-fn ten_rounds() -> Script {
+fn ten_rounds(_: &Cli) -> Script {
     let turns = (1..=10).flat_map(|round| {
         let size = if round <= 2 { 2_000 } else { 40 };
         [Turn::shell(round, size + 10 * round, "echo hi"), Turn::text(round, size + 10 * round + 3)]
@@ -88,26 +90,31 @@ fn ten_rounds() -> Script {
     Script::new(turns.collect())
 }
 
-fn short_rounds() -> Script {
+fn short_rounds(_: &Cli) -> Script {
     Script::new((1..=6).flat_map(|round| [Turn::shell(round, 401, "echo hi"), Turn::text(round, 103)]).collect())
 }
 
 /// A sub-agent with a call of its own, between the turns of its parent.
-fn sub_agent() -> Script {
-    let [ask, work, hand, end] =
-        [Turn::sub_agent(1, 100), Turn::shell(1, 40, "echo part"), Turn::text(1, 41), Turn::text(1, 50)];
+fn sub_agent(cli: &Cli) -> Script {
+    let [ask, wait, end] = [Turn::sub_agent(1, 100), Turn::wait(1, 60), Turn::text(1, 50)];
+    let [work, hand] = [Turn::shell(1, 40, "echo part"), Turn::text(1, 41)];
+    if let SubAgents::Beside(..) = cli.sub_agents {
+        let own = [ask, wait, end].map(|turn| turn.whose(Whose::Agent));
+        let part = [work, hand].map(|turn| turn.whose(Whose::SubAgent));
+        return Script::new(own.into_iter().chain(part).collect());
+    }
     Script::new(vec![ask, work, hand, end])
 }
 
-fn slow_turn() -> Script {
+fn slow_turn(_: &Cli) -> Script {
     Script::new(vec![Turn::shell(1, 120, "echo hi"), Turn::slow(1, 77, Duration::from_secs(120))])
 }
 
-fn slow_tool() -> Script {
+fn slow_tool(_: &Cli) -> Script {
     Script::new(vec![Turn::shell(1, 120, "sleep 120"), Turn::text(1, 33)])
 }
 
-fn stall() -> Script {
+fn stall(_: &Cli) -> Script {
     Script::new(vec![
         Turn::shell(1, 120, "echo hi"),
         Turn::stall(1, 77, 6),
@@ -116,42 +123,42 @@ fn stall() -> Script {
     ])
 }
 
-fn dropped() -> Script {
+fn dropped(_: &Cli) -> Script {
     Script::ever(Turn::drop(1, 77, 6))
 }
 
-fn refusal() -> Script {
+fn refusal(_: &Cli) -> Script {
     Script::ever(Turn::refusal(1, 12))
 }
 
-fn error_401() -> Script {
+fn error_401(_: &Cli) -> Script {
     Script::ever(Turn::error(401))
 }
 
-fn error_429() -> Script {
+fn error_429(_: &Cli) -> Script {
     Script::ever(Turn::error(429))
 }
 
-fn error_500() -> Script {
+fn error_500(_: &Cli) -> Script {
     Script::ever(Turn::error(500))
 }
 
-fn error_529() -> Script {
+fn error_529(_: &Cli) -> Script {
     Script::ever(Turn::error(529))
 }
 
-fn overflow() -> Script {
+fn overflow(_: &Cli) -> Script {
     Script::ever(Turn::overflow())
 }
 
 /// A case of failing rounds: they must be counted as failures, and the loop must end by them.
-const fn failing(name: &'static str, script: fn() -> Script) -> Case {
-    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "60s"]);
+const fn failing(name: &'static str, script: fn(&Cli) -> Script) -> Case {
+    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "{60}"]);
     Case { name, script, runs, meanwhile: Meanwhile::Nothing, check: checks::failing }
 }
 
 /// A case that is interrupted in its second turn or in the tool of its first.
-const fn interrupted(name: &'static str, script: fn() -> Script, turns: usize) -> Case {
+const fn interrupted(name: &'static str, script: fn(&Cli) -> Script, turns: usize) -> Case {
     let meanwhile = Meanwhile::Signal { name: "INT", turns, after: Duration::from_secs(2) };
     Case { name, script, runs: Runs::Loop(&["--max-rounds", "3"]), meanwhile, check: checks::interrupted }
 }
@@ -160,7 +167,7 @@ const fn interrupted(name: &'static str, script: fn() -> Script, turns: usize) -
 pub const CASES: &[Case] = &[
     Case {
         name: "alone",
-        script: || Script::new(vec![Turn::shell(1, 120, "echo hi"), Turn::text(1, 33)]),
+        script: |_| Script::new(vec![Turn::shell(1, 120, "echo hi"), Turn::text(1, 33)]),
         runs: Runs::Alone,
         meanwhile: Meanwhile::Nothing,
         check: checks::alone,
@@ -191,7 +198,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "stall",
         script: stall,
-        runs: Runs::Loop(&["--max-rounds", "2", "--inactivity", "40s"]),
+        runs: Runs::Loop(&["--max-rounds", "2", "--inactivity", "{40}"]),
         meanwhile: Meanwhile::Nothing,
         check: checks::stall,
     },
@@ -224,9 +231,9 @@ pub fn run(setup: &Setup, cli: &Cli, case: &Case) -> Outcome {
 
 fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result<String, String> {
     let broken = |error: std::io::Error| format!("the case cannot be set up: {error}");
-    let stub = Stub::start((case.script)()).map_err(broken)?;
+    let stub = Stub::start((case.script)(cli)).map_err(broken)?;
     let place = Place::new(&setup.work, cli, case.name, program, stub.port()).map_err(broken)?;
-    if let (SubAgents::With(file, more), "sub-agent") = (cli.sub_agents, case.name) {
+    if let (SubAgents::Beside(file, more), "sub-agent") = (cli.sub_agents, case.name) {
         let file = OpenOptions::new().append(true).open(place.home.join(file));
         file.and_then(|mut file| file.write_all(more.as_bytes())).map_err(broken)?;
     }
@@ -241,7 +248,7 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
             let mut command = place.command(&setup.flyball);
             command.args(["run", "--agent", cli.name, "--model", cli.model, "--ladder", &cli.ladder.join(",")]);
             command.args(["--effort", effort, "--law", "reference", "--rest", "0", "--permissions", "skip"]);
-            command.args(more).arg(TASK);
+            command.args(more.iter().map(|word| patient(word, setup.patience))).arg(TASK);
             (command, None)
         }
     };
@@ -249,7 +256,7 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
     let mut child = place.start(command, stdin).map_err(broken)?;
     if let Meanwhile::Signal { name, turns, after } = case.meanwhile {
         while !stub.wait_for_turns(turns, Duration::from_millis(200)) {
-            if began.elapsed() > LONGEST || child.try_wait().map_err(broken)?.is_some() {
+            if began.elapsed() > LONGEST * setup.patience || child.try_wait().map_err(broken)?.is_some() {
                 break;
             }
         }
@@ -257,7 +264,7 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
         began = Instant::now();
         sandbox::signal(child.id(), name);
     }
-    let status = sandbox::wait(&mut child, LONGEST).map_err(broken)?;
+    let status = sandbox::wait(&mut child, LONGEST * setup.patience).map_err(broken)?;
     let took = began.elapsed();
     let left = sandbox::left_behind(stub.port());
     stub.write(&place.root.join("requests.jsonl")).map_err(broken)?;
@@ -277,6 +284,13 @@ fn attempt(setup: &Setup, cli: &Cli, case: &Case, program: &[PathBuf]) -> Result
     let last = ran.stderr.lines().last().unwrap_or_default();
     faults.push(format!("[{} | {last}]", ended(ran.status)));
     Err(faults.join("; "))
+}
+
+/// An argument, with its seconds.
+fn patient(word: &str, patience: u32) -> String {
+    let seconds =
+        word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(|rest| rest.parse::<u32>().ok());
+    seconds.map_or_else(|| word.to_owned(), |seconds| format!("{}s", seconds * patience))
 }
 
 /// How it ended, in words.

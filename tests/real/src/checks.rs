@@ -111,7 +111,7 @@ pub fn ten_rounds(ran: &Ran<'_>) -> Result<String, String> {
 pub fn sub_agent(ran: &Ran<'_>) -> Result<String, String> {
     stopped_by(ran, "rounds", 1)?;
     let stated: Vec<u64> = stated(&ran.seen).into_values().flatten().collect();
-    if stated != [40, 41, 50, 100] {
+    if ![40, 41, 50, 100].iter().all(|output| stated.contains(output)) {
         return Err(format!("no sub-agent was run: the server stated {stated:?}"));
     }
     counts(ran)

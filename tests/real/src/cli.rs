@@ -16,8 +16,8 @@ enum Program {
 pub enum SubAgents {
     Never,
     Always,
-    /// When this text is added to that file below HOME.
-    With(&'static str, &'static str),
+    /// When this text is added to that file below HOME; they then run beside the agent that called them.
+    Beside(&'static str, &'static str),
 }
 
 /// How the loop drives a CLI.
@@ -160,7 +160,7 @@ pub const CLIS: &[Cli] = &[
             "model_reasoning_effort={effort}",
             "-",
         ],
-        sub_agents: SubAgents::With(".codex/config.toml", "[features]\nmulti_agent_v2 = true\n"),
+        sub_agents: SubAgents::Beside(".codex/config.toml", "[features]\nmulti_agent_v2 = true\n"),
         driven: Driven::Adapter,
     },
     Cli {

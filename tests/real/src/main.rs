@@ -19,7 +19,8 @@ use std::process::ExitCode;
 
 use cases::{Outcome, Setup};
 
-const USAGE: &str = "flyball-real --installs DIR --flyball FILE --work DIR [--only CLI[/CASE]]... [--list]";
+const USAGE: &str =
+    "flyball-real --installs DIR --flyball FILE --work DIR [--patience TIMES] [--only CLI[/CASE]]... [--list]";
 
 /// What the command line says.
 struct Args {
@@ -30,7 +31,7 @@ struct Args {
 
 fn args() -> Result<Args, String> {
     let (mut installs, mut flyball, mut work) = (None, None, None);
-    let (mut only, mut list) = (Vec::new(), false);
+    let (mut only, mut list, mut patience) = (Vec::new(), false, 1);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} wants a value\n{USAGE}"));
@@ -38,13 +39,15 @@ fn args() -> Result<Args, String> {
             "--installs" => installs = Some(PathBuf::from(value()?)),
             "--flyball" => flyball = Some(PathBuf::from(value()?)),
             "--work" => work = Some(PathBuf::from(value()?)),
+            "--patience" => patience = value()?.parse().map_err(|_| USAGE)?,
             "--only" => only.push(value()?),
             "--list" => list = true,
             _ => return Err(format!("what is {word}?\n{USAGE}")),
         }
     }
     let need = |what: Option<PathBuf>| what.ok_or_else(|| USAGE.to_owned());
-    Ok(Args { setup: Setup { installs: need(installs)?, flyball: need(flyball)?, work: need(work)? }, only, list })
+    let setup = Setup { installs: need(installs)?, flyball: need(flyball)?, work: need(work)?, patience };
+    Ok(Args { setup, only, list })
 }
 
 fn run() -> Result<bool, String> {

@@ -14,6 +14,8 @@ pub enum Act {
     Shell(String),
     /// One call of the CLI's tool for sub-agents, with this prompt.
     SubAgent(String),
+    /// One call of the CLI's tool that waits for sub-agents.
+    Await,
     /// An HTTP error instead of an answer.
     Error { status: u16, message: String, code: Option<&'static str> },
     /// The model declines.
@@ -24,11 +26,22 @@ pub enum Act {
     Stall(usize),
 }
 
+/// Whose request a turn answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    Anyone,
+    /// The agent's own, where it runs beside its sub-agents.
+    Agent,
+    /// A sub-agent's that runs beside its parent.
+    SubAgent,
+}
+
 /// One turn of the script.
 #[derive(Clone, Debug)]
 pub struct Turn {
     /// The round that it belongs to, from 1.
     pub round: u64,
+    pub whose: Whose,
     pub act: Act,
     /// Input tokens, without those read from a cache.
     pub input: u64,
@@ -52,6 +65,7 @@ impl Turn {
         };
         Self {
             round,
+            whose: Whose::Anyone,
             act,
             input: 1_000 + output % 97,
             cached: 200,
@@ -72,6 +86,15 @@ impl Turn {
 
     pub fn sub_agent(round: u64, output: u64) -> Self {
         Self::new(round, Act::SubAgent("Do the part, then say done.".into()), output)
+    }
+
+    pub fn wait(round: u64, output: u64) -> Self {
+        Self::new(round, Act::Await, output)
+    }
+
+    /// The same for this requester alone.
+    pub fn whose(self, whose: Whose) -> Self {
+        Self { whose, ..self }
     }
 
     pub fn refusal(round: u64, output: u64) -> Self {
@@ -125,8 +148,10 @@ impl Script {
         Self { turns: Vec::new(), ever: Some(turn) }
     }
 
-    /// The answer to the request of this number, from 0.
-    pub fn at(&self, request: usize) -> Turn {
-        self.turns.get(request).or(self.ever.as_ref()).cloned().unwrap_or_else(|| Turn::text(u64::MAX, 7))
+    /// Takes the next turn for this requester.
+    pub fn take(&mut self, whose: Whose) -> Turn {
+        let next = self.turns.iter().position(|turn| turn.whose == Whose::Anyone || turn.whose == whose);
+        let next = next.map(|at| self.turns.remove(at));
+        next.or_else(|| self.ever.clone()).unwrap_or_else(|| Turn::text(u64::MAX, 7))
     }
 }

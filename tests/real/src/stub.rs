@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::api::{Answer, Api};
 use crate::http::{self, Request};
-use crate::script::{Act, Script, Turn};
+use crate::script::{Act, Script, Turn, Whose};
 
 /// Output tokens of an answer to a request that no turn is for.
 pub const HIDDEN: u64 = 5;
@@ -77,15 +77,14 @@ impl Seen {
 }
 
 struct State {
-    script: Script,
     began: Instant,
     seen: Mutex<Seens>,
     changed: Condvar,
     over: AtomicBool,
 }
 
-#[derive(Default)]
 struct Seens {
+    script: Script,
     all: Vec<Seen>,
     turns: usize,
 }
@@ -111,9 +110,8 @@ impl Stub {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(State {
-            script,
             began: Instant::now(),
-            seen: Mutex::default(),
+            seen: Mutex::new(Seens { script, all: Vec::new(), turns: 0 }),
             changed: Condvar::new(),
             over: AtomicBool::new(false),
         });
@@ -200,11 +198,11 @@ fn reply(state: &State, request: &Request, to: &mut TcpStream) -> io::Result<boo
         } else {
             (404, json!({"error": {"type": "not_found_error", "message": "no such path"}}))
         };
-        note(state, &request.path, None, status);
+        note(state, request, None, status);
         http::answer(to, status, &json.to_string(), request.method != "HEAD")?;
         return Ok(true);
     };
-    let (at, turn) = note(state, &request.path, Some((api, &body)), 200);
+    let (at, turn) = note(state, request, Some((api, &body)), 200);
     let turn = turn.unwrap_or_else(|| Turn::text(0, HIDDEN));
     let model = api.model(&request.path, &body);
     let call = api.call(&turn, &api.tools(&body));
@@ -228,8 +226,11 @@ fn reply(state: &State, request: &Request, to: &mut TcpStream) -> io::Result<boo
 }
 
 /// Keeps a request; gives its place and, where it takes one, its turn.
-fn note(state: &State, path: &str, call: Option<(Api, &Value)>, status: u16) -> (usize, Option<Turn>) {
+fn note(state: &State, request: &Request, call: Option<(Api, &Value)>, status: u16) -> (usize, Option<Turn>) {
+    let path = &request.path;
     let mut seen = state.seen();
+    // the only CLI whose sub-agents run beside it says so in a header
+    let whose = if request.header("x-openai-subagent").is_some() { Whose::SubAgent } else { Whose::Agent };
     let tools = call.map_or(0, |(api, body)| api.tools(body).len());
     let of = match call {
         None => For::Other,
@@ -240,13 +241,13 @@ fn note(state: &State, path: &str, call: Option<(Api, &Value)>, status: u16) -> 
         }
     };
     let turn = match of {
-        For::Turn(number) => Some(state.script.at(number)),
+        For::Turn(_) => Some(seen.script.take(whose)),
         For::Hidden => Some(Turn::text(0, HIDDEN)),
         For::Other => None,
     };
     seen.all.push(Seen {
         at: state.began.elapsed(),
-        path: path.into(),
+        path: path.clone(),
         of,
         model: call.map_or_else(String::new, |(api, body)| api.model(path, body)),
         effort: call.and_then(|(api, body)| api.effort(body)),

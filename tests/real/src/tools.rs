@@ -75,6 +75,13 @@ pub fn sub_agent(tools: &[Tool], prompt: &str) -> Option<Call> {
     Some(Call { name: tool.name.clone(), space: tool.space.clone(), input: Input::Json(input) })
 }
 
+/// A call of the tool that waits for sub-agents; `None` where there is none.
+pub fn wait(tools: &[Tool]) -> Option<Call> {
+    let tool = find(tools, &["wait_agent", "wait"])?;
+    let input = fill(&tool.schema, |key, _| (key == "timeout_ms").then(|| 60_000.into()));
+    Some(Call { name: tool.name.clone(), space: tool.space.clone(), input: Input::Json(input) })
+}
+
 /// A call of the tool with which some sub-agents must hand over what they have; `None` for all others.
 pub fn hand_over(tools: &[Tool], text: &str) -> Option<Call> {
     let tool = find(tools, &["complete_task"])?;

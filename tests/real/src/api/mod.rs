@@ -130,6 +130,7 @@ impl Api {
         match &turn.act {
             Act::Shell(command) => tools::shell(tools, command),
             Act::SubAgent(prompt) => tools::sub_agent(tools, prompt),
+            Act::Await => tools::wait(tools),
             Act::Text => tools::hand_over(tools, &turn.text),
             _ => None,
         }
