@@ -13,12 +13,14 @@
 //! It is not the machine and it holds no state: a trace can be replayed, and is no checkpoint.
 
 mod event;
+mod header;
 mod moment;
 mod read;
 mod words;
 mod write;
 
-pub use event::{BeliefOf, Header, Kept, Line, MeanOf, ProcessId, Record, Setup, StatedTurn, Turn};
+pub use event::{BeliefOf, Kept, Line, MeanOf, ProcessId, Record, StatedTurn, Turn};
+pub use header::{Header, Setup};
 pub use moment::iso;
 pub use read::{Reader, Trace, TraceError, read};
 pub use words::{Hex, Word, Worded};

@@ -8,7 +8,8 @@ use std::io::{self, BufRead};
 
 use serde_json::{Map, Value};
 
-use super::event::{Header, Line, Record};
+use super::event::{Line, Record};
+use super::header::Header;
 use super::write::hash;
 use super::{FORMAT, VERSION};
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::event::{Header, Line, Record};
+use super::event::{Line, Record};
+use super::header::Header;
 use super::words::hex;
 use crate::engine::{Event, Ladder, Timestamp, TraceSink};
 

@@ -10,7 +10,6 @@ mod markdown;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
 use thiserror::Error;
 
 pub use loops::{on_all, scenario};
@@ -202,7 +201,8 @@ pub fn study(
         rows.extend(rows_of(scenario, &entries, plan, place, stop)?);
         done(place + 1, all);
     }
-    let family = (0..plan.loops).into_par_iter().map(|index| member_row(index, &entries, plan, stop));
+    // one after the other, because each sweep has threads of its own
+    let family = (0..plan.loops).map(|index| member_row(index, &entries, plan, stop));
     let family = family.collect::<Result<Vec<_>, StudyError>>()?;
     done(all, all);
     Ok(Study { plan: *plan, entries, rows, family })
@@ -301,7 +301,8 @@ fn member_row(index: u32, entries: &[Entry], plan: &Plan, stop: &AtomicBool) -> 
     let scenario = scenario(member, "family", plan.rounds, FAMILY_RUNS)?;
     // luck of its own for each member
     let seed = plan.seed.wrapping_add(u64::from(index) << 20);
-    let tallies = tallies(&scenario, entries, juice, (FAMILY_RUNS, plan.rounds, seed, 1), stop)?;
+    let threads = if plan.threads == 1 { 1 } else { FAMILY_RUNS as usize };
+    let tallies = tallies(&scenario, entries, juice, (FAMILY_RUNS, plan.rounds, seed, threads), stop)?;
     let means = |tally: &CellTally| SHOWN.map(|metric| tally.summary(metric, CONFIDENCE).map_or(0.0, |one| one.mean));
     Ok(MemberRow { drifts, means: tallies.iter().map(means).collect() })
 }
