@@ -62,11 +62,15 @@ fn inputs() -> Vec<Input> {
         Input::Progress { round: 4, tree: None, error: Some(print) },
         Input::LimitUntil { until: Timestamp::from_millis(77) },
         Input::Woke,
+        Input::Heard { round: 4 },
+        Input::Refused { round: 4, effort: Effort::new("max"), got: None },
+        Input::Refused { round: 4, effort: Effort::new("max"), got: Some(Effort::new("high")) },
     ];
     all.extend([RoundExit::Done, RoundExit::Failed, RoundExit::Cut].map(|exit| Input::Ended { round: 5, exit }));
     let answers = [Answer::Pass, Answer::Fail, Answer::Blocked, Answer::Error];
     all.extend(answers.map(|answer| Input::Verified { round: 6, answer }));
-    let requests = [StopRequest::End, StopRequest::Kill, StopRequest::GiveUp, StopRequest::KillOn];
+    let requests =
+        [StopRequest::End, StopRequest::Kill, StopRequest::GiveUp, StopRequest::KillOn, StopRequest::Requests];
     all.extend(requests.map(Input::Asked));
     all
 }
@@ -124,8 +128,15 @@ fn every_record() -> Vec<Record> {
         serde_json::from_str(&format!(r#"{{"kind":"decided",{side}{rest}}}"#)).unwrap()
     };
     let laid = Record::Laid { round: 1, added_tokens: 2, surplus_tokens: 3, homeless_tokens: 4 };
+    let texts = [
+        r#"{"kind":"opened","kept":{"rounds":3,"all_tokens":8,"cost_micro_usd":9},"found_tokens":5}"#,
+        r#"{"kind":"group","round":1,"process":{"pid":7,"began_ticks":1,"boot":"b"}}"#,
+        r#"{"kind":"agent","round":1,"version":"1","model":"m","asked":"max","confirmed":"high","coverage_ppm":9}"#,
+        r#"{"kind":"note","text":"said once"}"#,
+    ];
+    let runners = texts.map(|text| serde_json::from_str(text).unwrap());
     let more = [Record::Absorbed {}, laid, decided(None), decided(Some("below")), decided(Some("within"))];
-    made.chain(more).collect()
+    made.chain(more).chain(runners).collect()
 }
 
 #[test]

@@ -111,15 +111,15 @@ impl Default for Reader {
 impl Reader {
     /// From now on the records can be seen while it reads.
     pub fn watch(&mut self) {
-        self.watched.get_or_insert(self.log.turns.len());
+        self.watched.get_or_insert(self.turns.len());
     }
 
     /// Hands over the records that came since it was last asked. One that a later line makes larger is not handed over again.
     pub fn drain_touched(&mut self, out: &mut Vec<Touched>) {
         let Some(seen) = &mut self.watched else { return };
-        let new = self.log.turns.iter().skip(*seen);
-        out.extend(new.map(|turn| Touched { turn, begun: None, side: false }));
-        *seen = self.log.turns.len();
+        let new = self.turns.iter().skip(*seen);
+        out.extend(new.map(|turn| Touched { turn: turn.clone(), begun: None, side: false }));
+        *seen = self.turns.len();
     }
 
     /// Takes one line; says whether it could be read.

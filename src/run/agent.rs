@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::host::Stamps;
 use super::os::Launch;
 use super::record::round_folder;
+use super::system::text_of;
 use crate::agents::adapter::{Adapter, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
 use crate::agents::live::Live;
 use crate::engine::Timestamp;
@@ -127,7 +128,7 @@ impl Agent {
             project: &self.project,
             round_dir: &folder,
             home: &lookup,
-            file: &|path: &Path| std::fs::read_to_string(path).ok(),
+            file: &|path: &Path| text_of(path),
             permissions: self.permissions,
             caps: self.caps,
             extra: &self.extra,

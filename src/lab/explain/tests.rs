@@ -1,3 +1,5 @@
+//! What is explained, against the closed forms, the chain and the simulator.
+
 use super::*;
 use crate::engine::{LawKind, Millis, Ratio};
 use crate::lab::metric::Metric;

@@ -1,3 +1,5 @@
+//! What is recommended on small requests, and how worlds differ.
+
 use super::judge::{Request, recommend};
 use super::perturb::worlds;
 use super::race::race;
@@ -31,7 +33,7 @@ fn request<'a>(worlds: &'a [World], current: Option<Settings>) -> Request<'a> {
 fn the_typical_agent_gets_a_long_window_and_the_law_that_forgets() {
     let all = worlds(&typical(), true);
     assert_eq!(all.len(), 9);
-    let told = recommend(&request(&all, Some(Settings::default()))).unwrap().unwrap();
+    let told = recommend(&request(&all, Some(Settings::original()))).unwrap().unwrap();
     let chosen = told.chosen();
     assert_eq!(chosen.setting.law, LawKind::Reset);
     assert!(chosen.setting.over >= Millis::from_secs(1800) && chosen.setting.slack.ppm() == 300_000);

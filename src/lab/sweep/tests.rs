@@ -1,3 +1,5 @@
+//! The sweep as a whole: order, precision, threads.
+
 use super::*;
 use crate::engine::{LawKind, Millis, Ratio};
 use crate::lab::grid::Axes;

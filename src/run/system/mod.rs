@@ -250,6 +250,12 @@ pub fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "flyball: {text}");
 }
 
+/// The text of a file, where there is one that is text.
+#[must_use]
+pub fn text_of(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
 /// Where a program is that would be started by this name, looked for as the system does.
 #[must_use]
 pub fn which(program: &str, path: Option<&str>) -> Option<PathBuf> {
