@@ -5,7 +5,7 @@
 //! that an agent which has said its last is given a moment and then ended, that a pipe held open delays nothing, and
 //! that no round leaves a process behind. All effects go through [`Os`].
 //!
-//! It reads no settings and prints nothing: a [`View`](super::View) is told.
+//! It reads no settings and prints nothing: a [`View`] is told.
 
 use std::collections::BTreeSet;
 use std::io;
