@@ -10,6 +10,9 @@ use flyball::lab::gate::{Kind, Rows, Suite, compare, run};
 use flyball::lab::grid::Cell;
 use flyball::lab::scenario::Scenario;
 
+#[path = "gate/slips.rs"]
+mod slips;
+
 /// What can go wrong when a law is written or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistake {
