@@ -89,6 +89,12 @@ pub mod _architecture {
     #![doc = include_str!("ARCHITECTURE.md")]
 }
 
+/// The laws: what each does, remembers and has to set, why, and how it did in the committed study.
+#[cfg(all(doc, feature = "cli"))]
+pub mod _laws {
+    #![doc = include_str!("LAWS.md")]
+}
+
 /// Decision records: context, choice, consequence, and what would change our mind.
 #[cfg(all(doc, feature = "cli"))]
 pub mod _decisions {

@@ -103,13 +103,14 @@ const SIZES: &str =
     "size: the mean size of the effect; mean: with its sign; spread: how much it hangs on where the others stand";
 const SHARES: &str = "first: what would go if this factor were known; total: what would be left if all others were";
 
-fn unit(metric: Metric) -> (&'static str, f64) {
+/// What a result is called, its unit, and how many of that unit one is.
+fn unit(metric: Metric) -> (&'static str, &'static str, f64) {
     if metric == Metric::OnRung {
-        ("on rung, points of rounds", 100.0)
+        ("on rung", "points of rounds", 100.0)
     } else if metric == Metric::Reversals {
-        ("reversals per 100 rounds", 1.0)
+        ("reversals", "per 100 rounds", 1.0)
     } else {
-        ("excess, nats", 1.0)
+        ("excess", "nats", 1.0)
     }
 }
 
@@ -138,10 +139,10 @@ fn order(size: impl Fn(usize) -> f64) -> Vec<usize> {
 
 fn effects(mut text: String, found: &[Vec<Effect>]) -> String {
     for (metric, effects) in RESULTS.into_iter().zip(found) {
-        let (name, scale) = unit(metric);
+        let (name, unit, scale) = unit(metric);
         let _ = write!(
             text,
-            "\n{name}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n",
+            "\n{name}, {unit}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n",
             "factor", "size (95 %)", "mean", "spread"
         );
         for at in order(|at| effects[at].size) {

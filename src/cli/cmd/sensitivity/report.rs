@@ -68,8 +68,8 @@ pub(super) fn page(asked: &Asked<'_>, found: &Found, picture: String, command: S
         format!("With {} the share of rounds on a right rung hangs most on: {}.", asked.law, FACTORS[at])
     });
     let tables = RESULTS.into_iter().enumerate().map(|(at, metric)| {
-        let (name, scale) = unit(metric);
-        Section { heading: name.to_owned(), table: table(found, at, scale), ..Section::default() }
+        let (name, unit, scale) = unit(metric);
+        Section { heading: name.to_owned(), table: table(found, at, unit, scale), ..Section::default() }
     });
     let pictured = Section { heading: "Picture".to_owned(), pictures: vec![picture], ..Section::default() };
     Page {
@@ -89,8 +89,8 @@ pub(super) fn page(asked: &Asked<'_>, found: &Found, picture: String, command: S
 }
 
 /// A row a factor, the largest first.
-fn table(found: &Found, result: usize, scale: f64) -> Option<Table> {
-    let (columns, rows): (&[(&str, &str)], Vec<Vec<String>>) = match found {
+fn table(found: &Found, result: usize, unit: &str, scale: f64) -> Option<Table> {
+    let (columns, rows): (Vec<(&str, &str)>, Vec<Vec<String>>) = match found {
         Found::Effects(found) => {
             let effects = found.get(result)?;
             let row = |at: usize| {
@@ -99,7 +99,7 @@ fn table(found: &Found, result: usize, scale: f64) -> Option<Table> {
                 vec![FACTORS[at].to_owned(), size, format!("{:.2}", mean * scale), format!("{:.2}", spread * scale)]
             };
             let rows = order(|at| effects[at].size).into_iter().map(row).collect();
-            (&[("factor", ""), ("size", "as the heading"), ("mean", "likewise"), ("spread", "likewise")], rows)
+            (vec![("factor", ""), ("size", unit), ("mean", unit), ("spread", unit)], rows)
         }
         Found::Indices(found) => {
             let indices = found.get(result)?;
@@ -112,7 +112,7 @@ fn table(found: &Found, result: usize, scale: f64) -> Option<Table> {
                 ]
             };
             let rows = order(|at| indices[at].total).into_iter().map(row).collect();
-            (&[("factor", ""), ("first", "share of variance"), ("total", "share of variance")], rows)
+            (vec![("factor", ""), ("first", "share of variance"), ("total", "share of variance")], rows)
         }
     };
     let columns = columns.iter().map(|(name, unit)| ((*name).to_owned(), (*unit).to_owned())).collect();
