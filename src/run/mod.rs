@@ -15,16 +15,22 @@
 //! | [`journal`], [`record`] | what a run leaves on disk, and what is made of it after a crash |
 //! | [`summary`] | what a journal comes to, round by round |
 //! | [`folder`] | where records lie: the project's `.flyball`, its lock, its runs |
+//! | [`prompt`] | templates and what each round's prompt is made of |
+//! | [`redact`] | what looks like a key is taken out of what is kept |
+//! | [`figures`] | tokens, dollars and lengths of time as people read them |
 //!
 //! Units: milliseconds of the run's clock, which goes on from one process of a run to the next and does not count sleep.
 
 pub mod agent;
+pub mod figures;
 pub mod folder;
 pub mod gate;
 pub mod host;
 pub mod journal;
 pub mod os;
+pub mod prompt;
 pub mod record;
+pub mod redact;
 mod round;
 pub mod summary;
 pub mod system;
