@@ -16,6 +16,8 @@
 //! | [`summary`] | what a journal comes to, round by round |
 //! | [`folder`] | where records lie: the project's `.flyball`, its lock, its runs |
 //! | [`prompt`] | templates and what each round's prompt is made of |
+//! | [`history`] | lines that stay of runs and rounds that are over |
+//! | [`purse`] | caps over several runs |
 //! | [`redact`] | what looks like a key is taken out of what is kept |
 //! | [`figures`] | tokens, dollars and lengths of time as people read them |
 //!
@@ -25,10 +27,12 @@ pub mod agent;
 pub mod figures;
 pub mod folder;
 pub mod gate;
+pub mod history;
 pub mod host;
 pub mod journal;
 pub mod os;
 pub mod prompt;
+pub mod purse;
 pub mod record;
 pub mod redact;
 mod round;

@@ -83,6 +83,6 @@ pub(super) fn link(link: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
