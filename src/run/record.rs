@@ -201,6 +201,7 @@ impl Walk {
             | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }
+            | Record::Shared(_)
             | Record::Asked { .. }
             | Record::Woke {}
             | Record::Absorbed {}

@@ -130,7 +130,7 @@ fn task(args: &args::Run) -> Outcome<String> {
 }
 
 fn finite(typed: &Typed) -> Outcome<()> {
-    if typed.limits.is_finite() || typed.unlimited {
+    if typed.limits.caps().is_finite() || typed.unlimited {
         return Ok(());
     }
     Err(Failure::said("nothing would ever stop this loop: no cap on rounds, tokens, cost or wall time is set")

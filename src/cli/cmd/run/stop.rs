@@ -66,6 +66,7 @@ fn detail(ended: &Ended, typed: &Typed) -> String {
         Control::Interrupted => "run the same command again to go on".to_owned(),
         Control::NoProgress => "the last rounds changed nothing".to_owned(),
         Control::SameError => "the last rounds failed with the same error".to_owned(),
+        Control::Limit => "the backend's limit does not lift in the time that may be waited".to_owned(),
         Control::KillOn => "a kill-on rule matched".to_owned(),
         Control::OraclePassed => "done".to_owned(),
         Control::OracleError => "the oracle could not answer".to_owned(),
