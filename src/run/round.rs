@@ -25,6 +25,8 @@ pub(super) struct Round {
     pub(super) requests: u64,
     pub(super) kept: [usize; 2],
     pub(super) session: Option<String>,
+    /// What it said last.
+    pub(super) said: String,
     pub(super) result: Option<Timestamp>,
     pub(super) ended_after_result: Option<Timestamp>,
     pub(super) confirmed: Option<Arc<str>>,
@@ -50,6 +52,7 @@ impl Round {
             requests: 0,
             kept: [0; 2],
             session: None,
+            said: String::new(),
             result: None,
             ended_after_result: None,
             confirmed: None,

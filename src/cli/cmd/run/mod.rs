@@ -26,7 +26,7 @@ use crate::engine::laws::Cooldown;
 use crate::engine::{AnyLaw, Band, Governor, Ladder, Machine, Over, Plan};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::{System, which as program_at};
-use crate::run::{Agent, Clocks, Host, HostError, Stamps};
+use crate::run::{Agent, Clocks, Host, HostError, NoSite, Stamps};
 use crate::trace::{Header, Setup};
 
 /// Everything that a run is set up with.
@@ -161,12 +161,14 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
-    let outcome = Host::new(&mut system, &mut agent, &mut show, machine, journal).with(stamps, clocks).run();
+    let outcome =
+        Host::new(&mut system, &mut agent, &mut NoSite, &mut show, machine, journal).with(stamps, clocks).run();
     match outcome {
         Ok(ended) => Ok(stop::say_how(&ended, typed, &opened.id, json)),
         Err(HostError::Agent(why)) => {
             Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started"))
         }
+        Err(HostError::Site(why)) => Err(Failure::said(why).while_("the loop cannot go on")),
         Err(error @ HostError::Record(_)) => {
             Err(Failure::usage(error)
                 .hint("nothing more is spent; free the disk and run the same command again to go on"))
