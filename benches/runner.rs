@@ -285,6 +285,7 @@ fn run(folder: &Path, os: &mut Timed, view: &mut Between, rounds: u64) -> Result
     let kept = Checkpoint::default();
     journal.write(Timestamp::EPOCH, Record::Opened { kept: Kept::of(&kept), found_tokens: 0 })?;
     let machine = Machine::new(plan, governor, kept);
-    let host = Host::new(os, &mut agent, &mut NoSite, view, machine, journal).with(Stamps::Own, Clocks::default());
+    let mut site = NoSite;
+    let host = Host::new(os, &mut agent, &mut site, view, machine, journal).with(Stamps::Own, Clocks::default());
     Ok(host.run()?.spent.output.count())
 }

@@ -74,7 +74,7 @@ pub fn run(args: &args::Run) -> Outcome {
 }
 
 fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
-    let mut flags = args.settings.given();
+    let mut flags = args.settings.given.clone();
     if let Some(all) = &args.all {
         flags.extend(in_one(all));
     }
