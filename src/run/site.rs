@@ -42,8 +42,12 @@ pub struct Gone<'a> {
     pub exit: RoundExit,
     /// Its failure in words.
     pub why: Option<&'a str>,
-    /// What it said last, in its own words.
+    /// The error's text, to tell whether the same comes again.
+    pub error: Option<&'a str>,
+    /// Its last message, in its own words.
     pub said: &'a str,
+    /// All that it said.
+    pub whole: &'a str,
     /// Somebody asked for a stop.
     pub interrupted: bool,
     /// How long it took.

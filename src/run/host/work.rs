@@ -105,6 +105,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         match landed {
             Landed::Turn(turn) => return self.turn(turn),
             Landed::Request => {
+                round.said.pause();
                 round.requests += 1;
                 if self.requests.is_some_and(|cap| round.requests > cap) && !round.cut {
                     return self.tell(Input::Asked(StopRequest::Requests));
@@ -126,7 +127,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             Landed::Result => round.result = round.result.or_else(|| Some(self.os.now())),
             Landed::Said(text) => {
                 self.view.said(&text);
-                round.said = text;
+                round.said.say(&text);
             }
         }
         Ok(())
@@ -158,6 +159,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             }
         }
         if let Some(round) = &mut self.round {
+            round.said.pause();
             round.landed += u64::from(turn.counts_as_turn);
             round.cost = round.cost.plus(turn.cost.unwrap_or_default());
         }

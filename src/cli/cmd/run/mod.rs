@@ -161,8 +161,10 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
-    let outcome =
-        Host::new(&mut system, &mut agent, &mut NoSite, &mut show, machine, journal).with(stamps, clocks).run();
+    let outcome = Host::new(&mut system, &mut agent, &mut NoSite, &mut show, machine, journal)
+        .with(stamps, clocks)
+        .warning_at(typed.warn)
+        .run();
     match outcome {
         Ok(ended) => Ok(stop::say_how(&ended, typed, &opened.id, json)),
         Err(HostError::Agent(why)) => {
@@ -236,6 +238,7 @@ fn header(prepared: &Prepared, typed: &Typed) -> Header {
 fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> Machine<Cooldown<AnyLaw>> {
     let mut plan = Plan::new(prepared.ladder.clone(), &prepared.settings.get("agent.effort").text);
     (plan.rest, plan.backoff, plan.grace, plan.limits) = (typed.rest, typed.backoff, typed.grace, typed.limits);
+    (plan.limit_backoff, plan.salt) = (typed.limit_backoff, salt(&opened.id));
     let governor = Governor::new(
         typed.law.tuned(&prepared.settings.tuning()),
         band,
@@ -243,6 +246,11 @@ fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> M
         prepared.ladder.rungs(),
     );
     Machine::new(plan, governor, opened.kept.clone())
+}
+
+/// What tells this run from others that wait for the same limit: its name, by FNV-1a.
+fn salt(run: &str) -> u64 {
+    run.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 /// Says at the start what is to be known.
