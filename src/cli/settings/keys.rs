@@ -381,4 +381,13 @@ mod tests {
             assert!(!key.help.is_empty() && !key.help.ends_with('.'), "{key:?}");
         }
     }
+    #[test]
+    fn what_an_agent_finds_in_its_environment_is_no_setting_of_a_flyball_that_it_starts() {
+        use crate::agents::adapter::ASKED;
+        use crate::run::agent::{NOW_VARIABLE, RECORD_VARIABLE, ROUND_VARIABLE};
+        let all = KEYS.map(|key| key.variable());
+        for told in ASKED.into_iter().chain([NOW_VARIABLE, RECORD_VARIABLE, ROUND_VARIABLE]) {
+            assert!(told.starts_with("FLYBALL_") && !all.iter().any(|variable| variable == told), "{told}");
+        }
+    }
 }

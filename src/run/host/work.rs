@@ -40,7 +40,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         Ok(())
     }
 
-    fn hear(&mut self, heard: Heard, landed: &mut Vec<Landed>) -> Result<(), HostError> {
+    pub(super) fn hear(&mut self, heard: Heard, landed: &mut Vec<Landed>) -> Result<(), HostError> {
         let now = self.os.now();
         let deaf = self.has_not_happened();
         let Some(round) = &mut self.round else { return Ok(()) };
