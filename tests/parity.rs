@@ -28,15 +28,7 @@ struct Came {
 fn came_of(trace: &Trace) -> Came {
     let records = || trace.lines.iter().map(|line| &line.record);
     let decided = records().filter(|record| matches!(record, Record::Decided { .. })).cloned().collect();
-    let landed = |record: &Record| {
-        let Record::Turned(turn) = record else { return 0 };
-        turn.output_tokens
-    };
-    let laid = |record: &Record| {
-        let Record::Laid { added_tokens, homeless_tokens, .. } = record else { return 0 };
-        added_tokens + homeless_tokens
-    };
-    let output = records().map(|record| landed(record) + laid(record));
+    let output = records().filter_map(Record::adds).map(|added| added.output.count());
     let stop = records().find_map(|record| if let Record::Stop { control } = record { Some(control.0) } else { None });
     Came { decided, output: output.sum(), stop: stop.unwrap() }
 }

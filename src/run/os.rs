@@ -135,7 +135,8 @@ pub trait Os {
     fn sweep(&mut self) -> usize;
 
     /// Runs a program that is asked something and ends by itself, and gives what it prints on its standard output. One that
-    /// takes too long or cannot be started says nothing.
+    /// takes too long or cannot be started says nothing; neither does one during which somebody asks for a stop: it is killed, and
+    /// the request stays to be [received](Self::receive).
     fn query(&mut self, launch: &Launch) -> Vec<u8>;
 
     /// Follows the files that match, from their beginnings where they are new since the spawn.

@@ -184,7 +184,15 @@ impl Os for System {
     }
 
     fn query(&mut self, launch: &Launch) -> Vec<u8> {
-        process::query(launch)
+        process::query(launch, || {
+            // what is heard meanwhile keeps its order; from here nobody empties the queue, so that it is bounded as the channel is
+            while self.queue.len() < QUEUE
+                && let Ok(message) = self.receiver.try_recv()
+            {
+                self.take(message);
+            }
+            self.queue.iter().any(|heard| matches!(heard, Heard::Asked(_)))
+        })
     }
 
     fn follow(&mut self, follows: &[Follow]) {
