@@ -37,6 +37,7 @@ pub mod purse;
 pub mod record;
 pub mod redact;
 mod round;
+pub mod project;
 pub mod site;
 pub mod summary;
 pub mod system;

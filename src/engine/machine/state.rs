@@ -130,6 +130,11 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         self.rung
     }
 
+    /// Whether the oracle will be asked once the round in progress has ended, as things stand.
+    pub fn will_verify(&self) -> bool {
+        self.plan.verify != Asks::Never && self.asked.is_none()
+    }
+
     /// The last decision.
     pub const fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()

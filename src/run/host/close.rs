@@ -69,6 +69,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             said: said.last(),
             whole: &said.whole,
             interrupted: self.asked.is_some(),
+            verifies: self.machine.will_verify(),
             lasted: self.os.now().since(began),
             output: self.machine.spent().output.minus(before),
             turns,

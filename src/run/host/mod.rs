@@ -257,7 +257,8 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
     fn spawn(&mut self, round: u64, effort: Effort) -> Result<(), HostError> {
         self.answered = None;
         let begin = Begin { round, effort: &effort, spent: self.machine.spent(), now: self.os.now() };
-        let prompt = self.site.before(self.os, &begin).map_err(HostError::Site)?;
+        let (prompt, notes) = self.site.before(self.os, &begin).map_err(HostError::Site)?;
+        notes.iter().try_for_each(|note| self.note(note))?;
         let launch = self.agents.launch(round, effort.word(), prompt, self.os.now()).map_err(HostError::Agent)?;
         self.keep_prompt(round, &launch)?;
         let now = self.os.now();
