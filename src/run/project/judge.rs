@@ -98,8 +98,8 @@ impl Project {
             let names: Vec<&str> = checks.checks().iter().map(|check| check.name.as_str()).collect();
             parts.push(format!("these checks pass: {}", names.join(", ")));
         }
-        if let Some(oracle) = &self.asked.oracle {
-            parts.push(format!("the oracle passes: {oracle}"));
+        if self.asked.oracle.is_some() {
+            parts.push(format!("the oracle passes: {}", self.asked.oracle_words));
         }
         parts.join("; ")
     }

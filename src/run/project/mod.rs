@@ -64,6 +64,8 @@ pub struct Asked {
     pub task: String,
     /// What decides that it is done.
     pub oracle: Option<Oracle>,
+    /// The same as it was written.
+    pub oracle_words: String,
     /// How it is asked.
     pub rules: Rules,
     /// Who judges, where a rubric is named.
