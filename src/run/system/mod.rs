@@ -8,6 +8,7 @@ pub mod files;
 mod follow;
 mod process;
 pub mod procs;
+pub mod purse;
 pub mod shelf;
 mod signals;
 
