@@ -18,7 +18,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ use sha2::{Digest, Sha256};
 
 use super::figures::{millions, span, usd};
 use super::system::shelf::Found;
-use crate::engine::{Control, Limits, MicroUsd, Millis, Spent, Timestamp, Tokens};
+use crate::engine::{Caps, Control, MicroUsd, Millis, Spent, Timestamp, Tokens};
 use crate::trace::iso;
 
 /// The folder's name in the folder of the records.
@@ -128,7 +127,7 @@ impl Kind {
 
 /// A cap over several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cap {
+pub struct SharedCap {
     /// Which runs.
     pub scope: Scope,
     /// What.
@@ -139,16 +138,16 @@ pub struct Cap {
 
 /// Caps over several runs, each scope and kind at most once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caps(Vec<Cap>);
+pub struct SharedCaps(Vec<SharedCap>);
 
-impl Caps {
+impl SharedCaps {
     /// Reads `SCOPE.KIND=VALUE`, with commas between several; an empty text is none. `value` reads the value of a kind in its settings' unit.
     ///
     /// ```
-    /// use flyball::run::purse::{Caps, Kind};
+    /// use flyball::run::purse::{SharedCaps, Kind};
     /// let plain = |_: Kind, text: &str| text.parse().map_err(|_| "it is no number".to_owned());
-    /// assert_eq!(Caps::parse("day.rounds=20, group.rounds=100", plain).unwrap().all().len(), 2);
-    /// assert!(Caps::parse("day.runds=20", plain).unwrap_err().contains("did you mean day.rounds?"));
+    /// assert_eq!(SharedCaps::parse("day.rounds=20, group.rounds=100", plain).unwrap().all().len(), 2);
+    /// assert!(SharedCaps::parse("day.runds=20", plain).unwrap_err().contains("did you mean day.rounds?"));
     /// ```
     ///
     /// # Errors
@@ -167,14 +166,14 @@ impl Caps {
             if caps.0.iter().any(|cap| (cap.scope, cap.kind) == (scope, kind)) {
                 return Err(format!("{} is given twice", name.trim()));
             }
-            caps.0.push(Cap { scope, kind, most });
+            caps.0.push(SharedCap { scope, kind, most });
         }
         Ok(caps)
     }
 
     /// All of them, in the order in which they were given.
     #[must_use]
-    pub fn all(&self) -> &[Cap] {
+    pub fn all(&self) -> &[SharedCap] {
         &self.0
     }
 
@@ -443,7 +442,7 @@ pub struct Others {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// Which cap.
-    pub cap: Cap,
+    pub cap: SharedCap,
     /// What the loop may come to in all, in the unit of the kind.
     pub most: u64,
     /// Where that comes from, for people.
@@ -458,8 +457,8 @@ pub struct Bounds(Vec<Bound>);
 ///
 /// `own` is what was taken down of this run, `today` the UTC day.
 #[must_use]
-pub fn left(caps: &Caps, others: &Others, own: &Purse, today: &str) -> Bounds {
-    let bound = |cap: &Cap| {
+pub fn left(caps: &SharedCaps, others: &Others, own: &Purse, today: &str) -> Bounds {
+    let bound = |cap: &SharedCap| {
         let (others, own_spent) = match cap.scope {
             Scope::Project => (&others.project, own.spent(None)),
             Scope::Day => (&others.day, own.spent(Some(today))),
@@ -495,53 +494,31 @@ impl Bounds {
         self.0.iter().filter(|bound| bound.cap.kind.control() == control).min_by_key(|bound| bound.most)
     }
 
-    /// The first that is reached already, in the order in which caps are looked at: budget, tokens, cost, wall, rounds. To be asked before a round,
-    /// for a limit of no round at all cannot be said otherwise.
+    /// As caps of the engine.
     #[must_use]
-    pub fn reached(&self, spent: &Spent) -> Option<&Bound> {
-        let order = [Control::Budget, Control::Tokens, Control::Cost, Control::Wall, Control::Rounds];
-        order.into_iter().find_map(|control| self.of(control).filter(|bound| bound.cap.kind.of(spent) >= bound.most))
-    }
-
-    /// The loop's limits with these: the tighter of the two, each.
-    #[must_use]
-    pub fn limits(&self, limits: &Limits) -> Limits {
-        let least = |own: Option<u64>, control| {
-            let bound = self.of(control).map(|bound| bound.most);
-            own.into_iter().chain(bound).min()
-        };
-        Limits {
-            rounds: least(limits.rounds.map(NonZeroU64::get), Control::Rounds)
-                .and_then(|most| NonZeroU64::new(most.max(1))),
-            budget: least(limits.budget.map(Tokens::count), Control::Budget).map(Tokens::new),
-            tokens: least(limits.tokens.map(Tokens::count), Control::Tokens).map(Tokens::new),
-            cost: least(limits.cost.map(MicroUsd::count), Control::Cost).map(MicroUsd::new),
-            wall: least(limits.wall.map(Millis::count), Control::Wall).map(Millis::new),
-            ..*limits
+    pub fn caps(&self) -> Caps {
+        let most = |kind: Kind| self.of(kind.control()).map(|bound| bound.most);
+        Caps {
+            budget: most(Kind::Budget).map(Tokens::new),
+            tokens: most(Kind::Tokens).map(Tokens::new),
+            cost: most(Kind::Cost).map(MicroUsd::new),
+            wall: most(Kind::Wall).map(Millis::new),
+            rounds: most(Kind::Rounds),
         }
     }
 
-    /// The words of a control that fired, where a cap over several runs and not the loop's own is what it hit.
+    /// The words of a control that fired, where a cap that is shared and not one of the loop's own is what it hit.
     #[must_use]
-    pub fn words(&self, control: Control, own: &Limits) -> Option<&str> {
-        let own = match control {
-            Control::Rounds => own.rounds.map(NonZeroU64::get),
-            Control::Budget => own.budget.map(Tokens::count),
-            Control::Tokens => own.tokens.map(Tokens::count),
-            Control::Cost => own.cost.map(MicroUsd::count),
-            Control::Wall => own.wall.map(Millis::count),
-            Control::Requests
-            | Control::NoProgress
-            | Control::SameError
-            | Control::AgentFailures
-            | Control::KillOn
-            | Control::Unmetered
-            | Control::OraclePassed
-            | Control::OracleError
-            | Control::Blocked
-            | Control::Interrupted => None,
+    pub fn words(&self, control: Control, own: &Caps) -> Option<&str> {
+        let bound = self.of(control)?;
+        let own = match bound.cap.kind {
+            Kind::Rounds => own.rounds,
+            Kind::Budget => own.budget.map(Tokens::count),
+            Kind::Tokens => own.tokens.map(Tokens::count),
+            Kind::Cost => own.cost.map(MicroUsd::count),
+            Kind::Wall => own.wall.map(Millis::count),
         };
-        self.of(control).filter(|bound| own.is_none_or(|own| bound.most < own)).map(|bound| bound.words.as_str())
+        own.is_none_or(|own| bound.most < own).then_some(bound.words.as_str())
     }
 }
 

@@ -9,14 +9,14 @@
 
 use super::typed::list;
 use crate::lab::axis::{duration, millionths};
-use crate::run::purse::{Caps, Kind};
+use crate::run::purse::{Kind, SharedCaps};
 
 /// Reads them: a JSON list, or texts with commas between; an empty text is none.
 ///
 /// # Errors
 /// What is wrong with it, for people.
-pub fn caps(text: &str) -> Result<Caps, String> {
-    Caps::parse(&list(text)?.join(","), |kind, text| match kind {
+pub fn caps(text: &str) -> Result<SharedCaps, String> {
+    SharedCaps::parse(&list(text)?.join(","), |kind, text| match kind {
         Kind::Rounds => text.parse().map_err(|_| "it must be a whole number".to_owned()),
         Kind::Budget | Kind::Tokens | Kind::Cost => millionths(text).map_err(|fault| fault.to_string()),
         Kind::Wall => duration(text).map(|span| span.count()),
@@ -36,7 +36,7 @@ mod tests {
         {
             assert!(caps(text).unwrap_err().contains("day."), "{text}");
         }
-        assert_eq!(caps(" ").unwrap(), Caps::default());
+        assert_eq!(caps(" ").unwrap(), SharedCaps::default());
         assert_eq!(caps("[\"day.cost=1\", \"day.rounds=2\"]").unwrap(), caps("day.cost=1,day.rounds=2").unwrap());
     }
 }

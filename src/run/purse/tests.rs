@@ -9,8 +9,8 @@ fn plain(_: Kind, text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "it is no number".to_owned())
 }
 
-fn caps(text: &str) -> Caps {
-    Caps::parse(text, plain).unwrap()
+fn caps(text: &str) -> SharedCaps {
+    SharedCaps::parse(text, plain).unwrap()
 }
 
 fn spent(rounds: u64, cost: u64, wall: u64) -> Spent {
@@ -31,8 +31,8 @@ fn file(name: &str, days: &[(&str, u64)]) -> Found {
 #[test]
 fn caps_are_read_and_what_is_none_is_refused_with_what_was_meant() {
     let two = caps(" day.cost=20 ,group.wall=5,");
-    assert_eq!(two.all()[0], Cap { scope: Scope::Day, kind: Kind::Cost, most: 20 });
-    assert_eq!(two.all()[1], Cap { scope: Scope::Group, kind: Kind::Wall, most: 5 });
+    assert_eq!(two.all()[0], SharedCap { scope: Scope::Day, kind: Kind::Cost, most: 20 });
+    assert_eq!(two.all()[1], SharedCap { scope: Scope::Group, kind: Kind::Wall, most: 5 });
     assert!(two.has(Scope::Group) && !two.has(Scope::Project) && two.bounds_spend());
     assert!(!caps("day.rounds=1,group.wall=1").bounds_spend() && caps("").all().is_empty());
     for (text, words) in [
@@ -45,7 +45,7 @@ fn caps_are_read_and_what_is_none_is_refused_with_what_was_meant() {
         ("day.cost=0", "above 0"),
         ("day.cost=1,day.cost=2", "given twice"),
     ] {
-        let error = Caps::parse(text, plain).unwrap_err();
+        let error = SharedCaps::parse(text, plain).unwrap_err();
         assert!(error.contains(words), "{text}: {error}");
     }
 }
@@ -137,22 +137,19 @@ fn what_is_left_is_what_others_and_this_run_did_not_spend() {
     let most: Vec<u64> = bounds.all().iter().map(|bound| bound.most).collect();
     // come to already, and the room: 1000-500-150, 4000-2000-250, 60-50-2, 2000-1000-60
     assert_eq!(most, [1250 + 350, 1250 + 1750, 12 + 8, 60 + 940]);
-    let limits = bounds.limits(&Limits { cost: Some(MicroUsd::new(1700)), ..Limits::default() });
+    let limits = bounds.caps();
     assert_eq!(
         (limits.cost, limits.rounds, limits.wall),
-        (Some(MicroUsd::new(1600)), NonZeroU64::new(20), Some(Millis::new(1000)))
+        (Some(MicroUsd::new(1600)), Some(20), Some(Millis::new(1000)))
     );
     assert_eq!((limits.budget, limits.tokens), (None, None));
-    assert_eq!(
-        bounds.limits(&Limits { cost: Some(MicroUsd::new(9)), ..Limits::default() }).cost,
-        Some(MicroUsd::new(9))
-    );
-    assert_eq!(
-        bounds.words(Control::Cost, &Limits::default()),
-        Some("the day's cap of $0.00, of which other runs spent $0.00")
-    );
-    assert_eq!(bounds.words(Control::Cost, &Limits { cost: Some(MicroUsd::new(9)), ..Limits::default() }), None);
-    assert_eq!(bounds.words(Control::Blocked, &Limits::default()), None);
+    let words = |own: Option<u64>| {
+        let own = Caps { cost: own.map(MicroUsd::new), ..Caps::default() };
+        bounds.words(Control::Cost, &own).map(str::to_owned)
+    };
+    assert_eq!(words(None).unwrap(), "the day's cap of $0.00, of which other runs spent $0.00");
+    assert!(words(Some(1601)).is_some() && words(Some(1600)).is_none(), "the loop's own is hit first");
+    assert_eq!(bounds.words(Control::Blocked, &Caps::default()), None);
     let tomorrow = left(&all, &Others { day: Spent::default(), ..others }, &own, "2026-12-02");
     assert_eq!(tomorrow.all()[0].most, 1250 + 1000, "a new day");
 }
@@ -162,14 +159,15 @@ fn a_cap_that_others_have_spent_is_reached_before_the_first_round() {
     let own = Purse::begin("b", &Spent::default());
     let others = Others { project: spent(5, 15_000_000, 0), day: spent(5, 15_000_000, 0), group: Spent::default() };
     let bounds = left(&caps("day.rounds=5,project.cost=20000000"), &others, &own, TODAY);
-    let reached = bounds.reached(&Spent::default()).unwrap();
-    assert_eq!((reached.cap.kind, reached.most), (Kind::Rounds, 0));
-    assert_eq!(reached.words, "the day's cap of 5 rounds, of which other runs spent 5 rounds");
+    assert_eq!((bounds.caps().rounds, bounds.caps().reached(&Spent::default())), (Some(0), Some(Control::Rounds)));
+    assert_eq!(
+        bounds.words(Control::Rounds, &Caps::default()),
+        Some("the day's cap of 5 rounds, of which other runs spent 5 rounds")
+    );
     assert_eq!(
         bounds.of(Control::Cost).unwrap().words,
         "the project's cap of $20.00, of which other runs spent $15.00"
     );
-    let both = left(&caps("day.rounds=5,project.cost=15000000"), &others, &own, TODAY);
-    assert_eq!(both.reached(&Spent::default()).unwrap().cap.kind, Kind::Cost, "the documented order");
-    assert_eq!(left(&caps("day.rounds=6"), &others, &own, TODAY).reached(&Spent::default()), None);
+    let room = left(&caps("day.rounds=6"), &others, &own, TODAY);
+    assert_eq!(room.caps().reached(&Spent::default()), None);
 }

@@ -9,6 +9,7 @@ pub mod files;
 mod follow;
 mod process;
 pub mod procs;
+pub mod purse;
 pub mod shelf;
 mod signals;
 mod walk;
