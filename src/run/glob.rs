@@ -6,7 +6,7 @@
 //! | `?` | one byte of a name |
 //! | `**` as a whole name | any folders, none too |
 //!
-//! A pattern without `/` is of a name anywhere; one that ends with `/` is of all below that folder. Everything else stands for
+//! A pattern without `/` is of a name anywhere, `./NAME` of the one in the folder itself; one that ends with `/` is of all below that folder. Everything else stands for
 //! itself. Names are compared as bytes, so that one which is no text is matched like any other. It looks at no file.
 
 use core::fmt;
@@ -32,7 +32,7 @@ impl Glob {
                 "`{text}` is no pattern of files in the project: write it from the project's folder, as `tests/**`"
             ));
         }
-        let (below, anywhere) = (bare.ends_with('/'), !bare.contains('/'));
+        let (below, anywhere) = (bare.ends_with('/'), !text.contains('/'));
         let mut names: Vec<String> =
             bare.split('/').filter(|name| !name.is_empty() && *name != ".").map(str::to_owned).collect();
         if below {
@@ -42,6 +42,12 @@ impl Glob {
             names.insert(0, "**".to_owned());
         }
         Ok(Self { text: text.to_owned(), names })
+    }
+
+    /// Whether it is of one path alone: it has nothing that stands for something else.
+    #[must_use]
+    pub fn is_of_one(&self) -> bool {
+        !self.text.contains(['*', '?'])
     }
 
     /// Whether it is of this path.

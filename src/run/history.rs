@@ -17,7 +17,7 @@ use crate::trace::{Word, iso};
 
 /// The name of the list of runs, in the folder of the records.
 pub const HISTORY: &str = "history.jsonl";
-/// The name of the file for people, in the project.
+/// The name of the file for people, in the folder of the records.
 pub const PROGRESS: &str = "progress.txt";
 /// The version that is written. Readers pass over what they do not know.
 pub const VERSION: u64 = 1;

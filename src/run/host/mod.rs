@@ -21,6 +21,7 @@ use super::agent::Agents;
 use super::journal::Journal;
 use super::os::{Asked, Heard, Launch, Os, Send};
 use super::record::round_folder;
+use super::redact::redact;
 use super::round::Round;
 use super::site::{Begin, Site};
 use super::view::View;
@@ -182,8 +183,11 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
     /// [`HostError`]: the agent was ended before.
     pub fn run(mut self) -> Result<Ended, HostError> {
         let outcome = self.go();
-        if self.round.take().is_some() {
+        if let Some(mut round) = self.round.take() {
             self.os.signal(Send::Kill);
+            // the loop is over whether the end of a log can be kept or not
+            let _ = round.stdout.finish(self.os, round.number);
+            let _ = round.stderr.finish(self.os, round.number);
         }
         self.swept += self.os.sweep();
         let control = outcome?;
@@ -287,7 +291,8 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
         if launch.stdin.is_empty() {
             return Ok(());
         }
-        Ok(self.os.append(&format!("{}/prompt.md", round_folder(round)), &launch.stdin)?)
+        let prompt = String::from_utf8_lossy(&launch.stdin);
+        Ok(self.os.append(&format!("{}/prompt.md", round_folder(round)), redact(&prompt).as_bytes())?)
     }
 
     fn terminate(&mut self, how: Urgency) {
@@ -330,6 +335,7 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
 
     /// Tells people something, once.
     fn note(&mut self, text: &str) -> Result<(), HostError> {
+        let text = &*redact(text);
         if self.told.insert(text.to_owned()) {
             self.journal.write(self.os.now(), Record::Note { text: text.to_owned() })?;
             self.view.note(text);

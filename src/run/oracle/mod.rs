@@ -48,6 +48,7 @@ use serde::Serialize;
 use self::judge::Judge;
 use super::os::{CheckEnd, Checked, Keep, Os};
 use super::place::Place;
+use super::redact::redact;
 use crate::engine::{Answer, Millis, TurnRecord};
 
 /// The most bytes that are read of a file in which a pattern is looked for.
@@ -390,13 +391,14 @@ fn keep(
 ) -> std::io::Result<()> {
     let stored = Stored {
         answer: word(verdict.answer),
-        why: &verdict.why,
+        why: &redact(&verdict.why),
         score_millionths: verdict.score,
         lasted_ms: verdict.lasted.count(),
         judge_turns: verdict.turns.iter().filter(|turn| turn.counts_as_turn).count(),
         judge_output_tokens: verdict.turns.iter().map(|turn| turn.output.count()).sum(),
         checks,
     };
-    os.replace(&place.file("oracle.log"), &verdict.output)?;
+    let printed = String::from_utf8_lossy(&verdict.output);
+    os.replace(&place.file("oracle.log"), redact(&printed).as_bytes())?;
     os.replace(&place.file("oracle.json"), &serde_json::to_vec_pretty(&stored)?)
 }

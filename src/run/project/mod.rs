@@ -312,11 +312,8 @@ impl<O: Os> Site<O> for Project {
             left.kill = self.gives_up(os, message, &mut left.notes);
         }
         self.head_moved(os);
-        let pending = Pending {
-            round: gone.round,
-            interrupted: gone.interrupted,
-            error: gone.error.and_then(normalise_error),
-        };
+        let pending =
+            Pending { round: gone.round, interrupted: gone.interrupted, error: gone.error.and_then(normalise_error) };
         if gone.verifies && left.kill.is_none() {
             self.pending = Some(pending);
         } else {
@@ -329,7 +326,8 @@ impl<O: Os> Site<O> for Project {
         self.place.round = round;
         let mut verdict = self.judge(os, time)?;
         if let Some(mut pending) = self.pending.take() {
-            pending.error = pending.error.or_else(|| self.failure.as_ref().and_then(|failure| normalise_error(&failure.why)));
+            pending.error =
+                pending.error.or_else(|| self.failure.as_ref().and_then(|failure| normalise_error(&failure.why)));
             pending.interrupted |= verdict.answer.is_none();
             verdict.progress = self.leave(os, &pending, &mut verdict.notes)?;
         }
