@@ -23,7 +23,12 @@ fn committed(text: &str) -> World {
 }
 
 fn gate(world: &World) -> Gate {
-    Gate { command: argv(&["sh", "run.sh", "{test}"]), folder: world.path("").parent().unwrap().parent().unwrap().join("gate"), limit: LONG, strict: false }
+    Gate {
+        command: argv(&["sh", "run.sh", "{test}"]),
+        folder: world.place.project.parent().unwrap().join("gate"),
+        limit: LONG,
+        strict: false,
+    }
 }
 
 fn open(world: &mut World, gate: Option<Gate>) -> Result<(Features, Vec<String>), String> {
@@ -83,10 +88,22 @@ fn any_other_edit_is_put_back() {
         ("sed -i s/one/easier/ features.json", "`one` is another"),
         ("sed -i 's/\"passes\": true/\"passes\": \"yes\"/' features.json", "true or false"),
         ("sed -i 2d features.json", "1 features instead of 2"),
-        ("python3 -c 'import json; l=json.load(open(\"features.json\")); json.dump(l[::-1], open(\"features.json\",\"w\"))'", "is another"),
-        ("python3 -c 'import json; l=json.load(open(\"features.json\")); l[0][\"x\"]=1; json.dump(l, open(\"features.json\",\"w\"))'", "is another"),
-        ("python3 -c 'import json; l=json.load(open(\"features.json\")); l[1][\"test\"]=\"t1\"; json.dump(l, open(\"features.json\",\"w\"))'", "is another"),
-        ("python3 -c 'import json; l=json.load(open(\"features.json\")); json.dump(l+l[:1], open(\"features.json\",\"w\"))'", "3 features instead of 2"),
+        (
+            "python3 -c 'import json; l=json.load(open(\"features.json\")); json.dump(l[::-1], open(\"features.json\",\"w\"))'",
+            "is another",
+        ),
+        (
+            "python3 -c 'import json; l=json.load(open(\"features.json\")); l[0][\"x\"]=1; json.dump(l, open(\"features.json\",\"w\"))'",
+            "is another",
+        ),
+        (
+            "python3 -c 'import json; l=json.load(open(\"features.json\")); l[1][\"test\"]=\"t1\"; json.dump(l, open(\"features.json\",\"w\"))'",
+            "is another",
+        ),
+        (
+            "python3 -c 'import json; l=json.load(open(\"features.json\")); json.dump(l+l[:1], open(\"features.json\",\"w\"))'",
+            "3 features instead of 2",
+        ),
         ("echo '[' > features.json", "no JSON"),
         ("printf '\\377' > features.json", "no text"),
         ("echo '[]' > features.json", "no feature"),
@@ -116,7 +133,8 @@ fn a_commit_of_the_agent_changes_nothing_about_the_list() {
     // nor about the next process of the run
     let commit = list.commit().to_owned();
     let git = Git::find(&mut world.os, &world.place);
-    let (mut again, _) = Features::open(&mut world.os, &world.place, &git, Path::new("features.json"), Some(&commit), None).unwrap();
+    let (mut again, _) =
+        Features::open(&mut world.os, &world.place, &git, Path::new("features.json"), Some(&commit), None).unwrap();
     world.hand("git checkout -q HEAD features.json");
     assert_eq!(look(&mut world, &mut again).notes.len(), 1);
     assert_eq!(world.text("features.json"), LIST);
@@ -129,7 +147,10 @@ fn a_list_around_features_keeps_what_is_around() {
     let (mut list, _) = open(&mut world, None).unwrap();
     world.write("features.json", &flipped(&text, [false, true]));
     let looked = look(&mut world, &mut list);
-    assert_eq!((looked.passing, looked.notes.len(), world.text("features.json")), (1, 0, flipped(&text, [false, true])));
+    assert_eq!(
+        (looked.passing, looked.notes.len(), world.text("features.json")),
+        (1, 0, flipped(&text, [false, true]))
+    );
     world.write("features.json", &text.replace("\"x\"", "\"y\""));
     assert!(look(&mut world, &mut list).notes[0].contains("around the features"));
 }
@@ -147,7 +168,14 @@ fn what_cannot_be_held_against_a_commit_is_refused_at_the_start() {
     assert!(open(&mut world, None).is_ok(), "flips are the agent's");
     world.write("features.json", &LIST.replace("one", "other"));
     assert!(open(&mut world, None).unwrap_err().contains("is not as it is committed"));
-    for (text, says) in [("{}", "neither an array"), ("[]", "no feature"), ("[{}]", "feature 1 has no `passes`"), ("[{\"passes\": 1}]", "true or false"), ("x", "no JSON"), ("3", "neither")] {
+    for (text, says) in [
+        ("{}", "neither an array"),
+        ("[]", "no feature"),
+        ("[{}]", "feature 1 has no `passes`"),
+        ("[{\"passes\": 1}]", "true or false"),
+        ("x", "no JSON"),
+        ("3", "neither"),
+    ] {
         world.write("features.json", text);
         world.hand("git commit -qam x");
         let why = open(&mut world, None).unwrap_err();
@@ -164,7 +192,10 @@ fn a_gate_that_proves_nothing_is_refused() {
         let why = open(&mut world, Some(gate)).unwrap_err();
         assert!(why.contains(says), "{why}");
     };
-    refused(Gate { strict: true, ..right.clone() }, "can be written by this user, and so by the agent; give it to another user");
+    refused(
+        Gate { strict: true, ..right.clone() },
+        "can be written by this user, and so by the agent; give it to another user",
+    );
     refused(Gate { command: argv(&["pytest"]), ..right.clone() }, "no `{test}`");
     refused(Gate { command: Vec::new(), ..right.clone() }, "no command");
     refused(Gate { folder: inside, ..right.clone() }, "outside the project");

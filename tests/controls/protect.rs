@@ -65,11 +65,17 @@ fn what_was_done_to_a_protected_file_is_undone() {
 #[test]
 fn a_folder_that_was_swapped_is_put_back_and_nothing_outside_is_touched() {
     let (mut world, protected) = protected();
-    let out = found(&mut world, &protected, "cp -a tests ../mine; echo exit 0 > ../mine/a.sh; rm -r tests; ln -s ../mine tests");
-    assert!(out.put_back.iter().all(|line| line.contains("was removed")) && out.put_back.len() == 3, "{out:?}");
+    let out = found(
+        &mut world,
+        &protected,
+        "cp -a tests ../mine; echo exit 0 > ../mine/a.sh; rm -r tests; ln -s ../mine tests",
+    );
+    assert_eq!(out.put_back.len(), 4, "{out:?}");
+    assert_eq!(out.put_back[0], "tests was made where nothing may be made, and is removed");
+    assert!(out.put_back[1..].iter().all(|line| line.ends_with("was removed, and is put back")), "{out:?}");
     assert_eq!(world.text("../mine/a.sh"), "exit 0\n");
     let out = found(&mut world, &protected, "rm -r tests; touch tests");
-    assert_eq!(out.put_back.len(), 3, "{out:?}");
+    assert_eq!(out.put_back.len(), 4, "{out:?}");
     let out = found(&mut world, &protected, "rm tests/a.sh; mkdir -p tests/a.sh/x; touch tests/a.sh/x/y");
     assert!(out.lost.is_empty(), "{out:?}");
 }

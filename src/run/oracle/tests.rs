@@ -26,7 +26,7 @@ fn oracles_are_read_as_they_are_written() {
         ("judge:rubric.md", "judge rubric.md"),
         ("regex:./out.log:^(DONE|a:b)$", "./out.log ~ ^(DONE|a:b)$"),
         ("all(cli:a b; any(c; regex:f:(x)))", r#"all<["a", "b"] | any<["c"] | f ~ (x)>>"#),
-        (r#"all('regex:f:a;b)'; sh -c "x; y")"#, r#"all<f ~ a;b) | ["sh", "-c", "x; y"]>"#),
+        (r#"all('regex:f:a;b[)]'; sh -c "x; y")"#, r#"all<f ~ a;b[)] | ["sh", "-c", "x; y"]>"#),
         ("any(a)", r#"any<["a"]>"#),
     ] {
         let oracle = Oracle::parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
