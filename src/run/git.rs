@@ -10,7 +10,7 @@
 //! is not in it; filters and attributes are not applied. Without git there are names, sizes and hashes, by [`by_name`].
 //!
 //! **A commit** holds what is not as committed after the round and was so before it. Files that were somebody's before the round are left
-//! alone and named, and so are other repositories inside the project. What was staged stays staged.
+//! alone and named, and so are repositories that the round made inside the project. What was staged stays staged.
 //!
 //! Whether HEAD moved is for the caller to see: [`Git::head`] before and after the agent, before flyball commits.
 //!
@@ -116,15 +116,21 @@ impl Dirty {
     /// As bytes, to be kept in case the round is cut off.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let paths = self.paths.iter().flat_map(|path| [path.as_os_str().as_encoded_bytes(), b"\0"].concat());
-        paths.collect()
+        let mut bytes = list_of(self.paths.iter());
+        for folder in &self.nested {
+            bytes.extend_from_slice(folder.as_os_str().as_encoded_bytes());
+            bytes.extend_from_slice(b"/\0");
+        }
+        bytes
     }
 
     /// What was kept.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of).collect();
-        Self { paths, nested: BTreeSet::new() }
+        let entries = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let (nested, paths): (Vec<_>, Vec<_>) = entries.partition(|path| path.ends_with(b"/"));
+        let of = |paths: Vec<&[u8]>| paths.into_iter().map(path_of).collect();
+        Self { paths: of(paths), nested: of(nested) }
     }
 }
 
@@ -183,6 +189,11 @@ impl Git {
     /// # Errors
     /// In words.
     pub fn dirty(&self, os: &mut impl Os) -> Result<Dirty, String> {
+        self.status(os).map(|(dirty, _)| dirty)
+    }
+
+    /// The same, and those of the paths that git does not know.
+    fn status(&self, os: &mut impl Os) -> Result<(Dirty, BTreeSet<PathBuf>), String> {
         if self.top.is_none() {
             return Err("the project is in no git repository".to_owned());
         }
@@ -197,17 +208,21 @@ impl Git {
             ".",
         ];
         let bytes = self.ask(os, &words)?;
-        let mut dirty = Dirty::default();
+        let (mut dirty, mut unknown) = (Dirty::default(), BTreeSet::new());
         for entry in bytes.split(|byte| *byte == 0).filter(|entry| entry.len() > 3) {
-            let path = &entry[3..];
-            match path.strip_suffix(b"/") {
-                Some(folder) => dirty.nested.insert(path_of(folder)),
-                None => dirty.paths.insert(path_of(path)),
-            };
+            let (code, path) = entry.split_at(3);
+            if let Some(folder) = path.strip_suffix(b"/") {
+                dirty.nested.insert(path_of(folder));
+                continue;
+            }
+            if code == b"?? " {
+                unknown.insert(path_of(path));
+            }
+            dirty.paths.insert(path_of(path));
         }
         // what flyball keeps is nobody's change
         dirty.paths.retain(|path| !path.iter().any(|name| name == super::folder::NAME));
-        Ok(dirty)
+        Ok((dirty, unknown))
     }
 
     /// Makes a branch from where HEAD is and goes onto it; where it is on it already, nothing.
@@ -221,7 +236,14 @@ impl Git {
         }
         self.ask(os, &["check-ref-format", "--branch", name])
             .map_err(|_| format!("`{name}` is no name of a branch"))?;
-        self.ask(os, &["checkout", "--quiet", "-b", name]).map(drop)
+        let call = Call {
+            words: vec!["checkout", "--quiet", "-b", name],
+            folder: &self.project,
+            set: Vec::new(),
+            stdin: Vec::new(),
+            keep: Keep::Both(KEPT),
+        };
+        self.call(os, call).map(drop)
     }
 
     /// Commits what a round changed: what is not as committed now and was before it, that is, is not in `before`.
@@ -230,7 +252,7 @@ impl Git {
     /// In words; the project's files are as they were.
     pub fn commit(&self, os: &mut impl Os, before: &Dirty, message: &str) -> Result<Committed, String> {
         let top = self.top.as_ref().ok_or("the project is in no git repository")?;
-        let now = self.dirty(os)?;
+        let (now, unknown) = self.status(os)?;
         let own: Vec<&PathBuf> = now.paths.difference(&before.paths).collect();
         let mut notes = Vec::new();
         let others: Vec<String> =
@@ -239,14 +261,15 @@ impl Git {
             notes
                 .push(format!("not committed, because they were not as committed before the round: {}", some(&others)));
         }
-        let nested: Vec<String> = now.nested.iter().map(|path| path.display().to_string()).collect();
+        let nested: Vec<String> =
+            now.nested.difference(&before.nested).map(|path| path.display().to_string()).collect();
         if !nested.is_empty() {
             notes.push(format!("not committed, because they are repositories of their own: {}", some(&nested)));
         }
         if own.is_empty() {
             return Ok(Committed { id: None, paths: 0, notes });
         }
-        let list: Vec<u8> = own.iter().flat_map(|path| [path.as_os_str().as_encoded_bytes(), b"\0"].concat()).collect();
+        let list = list_of(own.iter().copied());
         let author = self.author(os);
         let literal = |author: &[(String, String)]| {
             let mut set = author.to_vec();
@@ -256,7 +279,7 @@ impl Git {
         let from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         // a commit of named files takes those that git does not know only once it has heard of them
         let add = ["add", "--intent-to-add", "--ignore-removal", from[0], from[1]];
-        let made: Vec<u8> = list_of(own.iter().filter(|path| os.read(&top.join(path), 0).is_ok()));
+        let made = list_of(own.iter().copied().filter(|path| unknown.contains(*path)));
         if !made.is_empty() {
             self.call(
                 os,
@@ -442,10 +465,10 @@ impl Git {
         let what = words.first().copied().unwrap_or("");
         match checked.end {
             CheckEnd::Exited(0) => Ok(checked.output),
-            CheckEnd::Exited(code) => {
-                let said = super::oracle::last_line(&checked.output).unwrap_or_else(|| format!("it ended with {code}"));
-                Err(format!("git {what}: {said}"))
-            }
+            CheckEnd::Exited(code) => Err(format!(
+                "git {what}: {}",
+                complaint(&checked.output).unwrap_or_else(|| format!("it ended with {code}"))
+            )),
             CheckEnd::NotStarted(why) => Err(why),
             CheckEnd::Signalled(signal) => Err(format!("git {what} was ended by signal {signal}")),
             CheckEnd::TimedOut => Err(format!("git {what} took longer than {} s", LIMIT.count() / 1000)),
@@ -486,7 +509,8 @@ fn names(patch: &[u8]) -> BTreeSet<&[u8]> {
     lines.filter_map(|both| both.get(..both.len().checked_sub(3)? / 2)).collect()
 }
 
-fn list_of<'a>(paths: impl Iterator<Item = &'a &'a PathBuf>) -> Vec<u8> {
+/// Paths as git reads a list of them.
+fn list_of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<u8> {
     paths.flat_map(|path| [path.as_os_str().as_encoded_bytes(), b"\0"].concat()).collect()
 }
 
@@ -498,6 +522,13 @@ fn without_end(bytes: &[u8]) -> &[u8] {
 fn text(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(without_end(bytes)).into_owned();
     (!text.is_empty()).then_some(text)
+}
+
+/// What git says went wrong.
+fn complaint(output: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(output);
+    let told = text.lines().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
+    told.map(str::to_owned).or_else(|| super::oracle::last_line(output))
 }
 
 fn some(paths: &[String]) -> String {

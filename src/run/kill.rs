@@ -259,3 +259,82 @@ fn temporary(word: &str) -> String {
     let below = word[..at].matches('/').count() > 2;
     if below { format!("<temp>/{}", normal_word(name)) } else { "<temp>".to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kill_on_is_read_as_it_is_written() {
+        for text in [
+            "oracle-pass",
+            "same-error-repeats:3",
+            "no-progress:1",
+            "agent-failures:2",
+            "regex:^STOP: \\d+$",
+            "cli:./kill.sh a b",
+        ] {
+            assert_eq!(KillOn::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(KillOn::parse("python: k.py ").unwrap().to_string(), "cli:python3 k.py");
+        for (text, says) in [
+            ("", "there are oracle-pass"),
+            ("oracle-pass:1", "there are"),
+            ("no-progress", "write `no-progress:3`"),
+            ("no-progress:0", "1 or more"),
+            ("same-error-repeats:-1", "1 or more"),
+            ("same-error:3", "there are"),
+            ("regex:", "empty"),
+            ("regex", "empty"),
+            ("regex:(|x)", "any text"),
+            ("regex:[", "no pattern"),
+            ("python:", "python:FILE"),
+            ("cli: ", "cli:COMMAND"),
+            ("cli:a > b", "no shell"),
+        ] {
+            let why = KillOn::parse(text).unwrap_err();
+            assert!(why.contains(says), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn the_same_error_is_the_same_text() {
+        let temp = |name: &str| format!("/tm{}/{name}", "p");
+        let same = [
+            ("error: exit 1 after 12.5s (pid 4711)", "error: exit 22 after 3.75s (pid 12)"),
+            ("2026-12-01T10:11:12.123Z ERROR x at 0x7ffe12ab", "2025-01-31T23:59:59Z ERROR x at 0xdeadbeef"),
+            ("[10:11:12] request req_011CVabc9 failed", "[9:1:2] request req_022CVabc8 failed"),
+            ("\u{1b}[31merror\u{1b}[0m: port 127.0.0.1:8080 is taken", "error: port 127.0.0.1:9 is taken"),
+            ("object 3f2a9bc0d1 is missing", "object 77e1aa02bb is missing"),
+            ("took 5m 3s: timeout", "took 12s: timeout"),
+            ("took 250ms: timeout", "took 3ms: timeout"),
+            ("line 3,\n  column 7", "line 44, column 12"),
+        ];
+        for (one, other) in same {
+            assert_eq!(normalise_error(one), normalise_error(other), "{one}");
+        }
+        let (one, other) = (temp("tmp.Xa9/x/test.log"), temp("tmp.b77/x/test.log"));
+        assert_eq!(normalise_error(&format!("no {one}")), normalise_error(&format!("no {other}")));
+        assert_eq!(normalise_error(&format!("no {one}")).unwrap(), "no <temp>/test.log");
+    }
+
+    #[test]
+    fn another_error_is_another_text() {
+        for (one, other) in [
+            ("error[E0308]: mismatched", "error[E0382]: mismatched"),
+            ("cannot find a.rs", "cannot find b.rs"),
+            ("test one failed", "test two failed"),
+            ("dead end", "beef end"),
+        ] {
+            assert_ne!(normalise_error(one), normalise_error(other), "{one}");
+        }
+        for empty in ["", " \n", "12 34", "\u{1b}[31m\u{1b}[0m", "-- 10:11:12 --"] {
+            assert_eq!(normalise_error(empty), None, "{empty:?}");
+        }
+        assert_eq!(normalise_error("Error: exit 1").unwrap(), "Error: exit #");
+        let long = format!("first {}last", "word ".repeat(100_000));
+        assert!(normalise_error(&long).unwrap().ends_with("last"));
+        assert!(normalise_error(&"\u{fc}".repeat(100_000)).unwrap().len() <= ERROR);
+        assert_eq!(error_mark("x").len(), 32);
+    }
+}
