@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::Pack;
-use super::read::{Round, Taken, dollars};
+use super::read::{Round, Taken, decimal, dollars};
 use crate::cli::cmd::runs::Stands;
 use crate::cli::error::{Failure, Outcome};
 use crate::engine::{Control, RoundExit, Tokens};
@@ -20,7 +20,7 @@ use crate::run::history::{RoundOver, progress};
 pub(super) fn lay(taken: &Taken, pack: &mut Pack) -> Outcome<()> {
     let mut spend = String::new();
     for round in &taken.rounds {
-        spend.push_str(&format!("{}\t{}\n", round.number, dollars(round.cost)));
+        spend.push_str(&format!("{}\t{}\n", round.number, decimal(round.cost)));
         let said = result(taken, round);
         let text = serde_json::to_string(&said).map_err(Failure::internal)?;
         pack.text(format!("logs/iter-{}.json", round.number), text + "\n");

@@ -108,10 +108,14 @@ impl Taken {
     }
 }
 
-/// US dollars as a number.
+/// US dollars, to the millionth.
+pub(super) fn decimal(cost: MicroUsd) -> String {
+    format!("{}.{:06}", cost.count() / 1_000_000, cost.count() % 1_000_000)
+}
+
+/// The same as a number.
 pub(super) fn dollars(cost: MicroUsd) -> Value {
-    let text = format!("{}.{:06}", cost.count() / 1_000_000, cost.count() % 1_000_000);
-    serde_json::from_str::<Number>(&text).map_or(Value::Null, Value::Number)
+    serde_json::from_str::<Number>(&decimal(cost)).map_or(Value::Null, Value::Number)
 }
 
 /// Takes a run, the last one unless another is named.
