@@ -296,9 +296,9 @@ fn look(bytes: &[u8], at: usize, over: bool) -> Found {
     }
     let begins = Charset::Token.has(rest[0]);
     if begins {
-        match key(rest, over) {
-            Found::Nothing => {}
-            found => return found,
+        let found = key(rest, over);
+        if found != Found::Nothing {
+            return found;
         }
     }
     match before {
@@ -319,10 +319,12 @@ fn key(rest: &[u8], over: bool) -> Found {
         if rest[..begins] != prefix.text.as_bytes()[..begins] {
             continue;
         }
-        match word(&rest[begins..], prefix, over || begins < prefix.text.len()) {
-            Found::Nothing if begins < prefix.text.len() && !over => found = Found::More,
-            Found::Nothing => {}
-            sure => return sure,
+        let here = word(&rest[begins..], prefix, over || begins < prefix.text.len());
+        if here != Found::Nothing {
+            return here;
+        }
+        if begins < prefix.text.len() && !over {
+            found = Found::More;
         }
     }
     if found == Found::Nothing { web_token(rest, over) } else { found }

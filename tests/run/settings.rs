@@ -85,6 +85,22 @@ fn a_users_own_file_stands_below_the_projects_and_its_origin_is_shown() {
 }
 
 #[test]
+fn agent_model_and_effort_are_given_in_one_word() {
+    let world = World::new();
+    for (word, all) in [
+        ("claude/claude-opus-5:high", ["claude", "claude-opus-5", "high"]),
+        ("pi/anthropic/claude-opus-5:low", ["pi", "anthropic/claude-opus-5", "low"]),
+        ("codex", ["codex", "", ""]),
+        ("codex:low", ["codex", "", "low"]),
+    ] {
+        let effective = effective(&world, &["-a", word], &[]);
+        let says = ["agent.kind", "agent.model", "agent.effort"].map(|name| effective[name]["value"].as_str().unwrap());
+        assert_eq!(says[..2], all[..2], "{word}");
+        assert!(all[2].is_empty() || says[2] == all[2], "{word}: {says:?}");
+    }
+}
+
+#[test]
 fn the_originals_file_is_taken_where_it_is_named() {
     let world = World::new();
     fs::write(world.path("juice.yaml"), "juice: 1500\nover: 600\nslack: 0.2\nrest: 3\nbudget: 2\n").unwrap();
