@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::kept::{CapsOf, Kept};
 use super::words::{Hex, Word};
 use crate::engine::{
-    Answer, Belief, Caps, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Millis,
-    Output, RoundExit, Rows, Settled, Side, StopRequest, Streak, Timestamp, Tokens, TurnRecord, Urgency, Verdict,
-    Waiting,
+    Answer, Belief, Control, Effort, Event, Grade, Input, Ladder, Mean, MicroUsd, Output, RoundExit, Settled, Side,
+    StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
 };
 
 /// A line after the first.
