@@ -30,7 +30,7 @@ use flyball::engine::{
 };
 use flyball::run::os::{Heard, Launch, Send};
 use flyball::run::system::System;
-use flyball::run::{Agent, Clocks, Host, Journal, Os, Stamps, Told, View, gate};
+use flyball::run::{Agent, Clocks, Host, Journal, NoSite, Os, Stamps, Told, View, gate};
 use flyball::trace::{Header, Kept, ProcessId, Record, Setup};
 
 const ROUNDS: u64 = 10_000;
@@ -285,6 +285,7 @@ fn run(folder: &Path, os: &mut Timed, view: &mut Between, rounds: u64) -> Result
     let kept = Checkpoint::default();
     journal.write(Timestamp::EPOCH, Record::Opened { kept: Kept::of(&kept), found_tokens: 0 })?;
     let machine = Machine::new(plan, governor, kept);
-    let host = Host::new(os, &mut agent, view, machine, journal).with(Stamps::Own, Clocks::default());
+    let mut site = NoSite;
+    let host = Host::new(os, &mut agent, &mut site, view, machine, journal).with(Stamps::Own, Clocks::default());
     Ok(host.run()?.spent.output.count())
 }

@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`host`] | orders out, facts in |
+//! | [`site`] | the project, as far as the host asks for it |
 //! | [`view`] | who is told what happens |
 //! | [`os`] | every effect, behind one trait |
 //! | [`system`] | the effects for real |
@@ -26,6 +27,7 @@ pub mod journal;
 pub mod os;
 pub mod record;
 mod round;
+pub mod site;
 pub mod summary;
 pub mod system;
 pub mod view;
@@ -36,5 +38,6 @@ pub use journal::Journal;
 pub use os::Os;
 pub use record::{RecordError, Recovered, State, recover};
 pub use round::KEPT_BYTES;
+pub use site::{NoSite, Site};
 pub use summary::Summary;
 pub use view::{NoView, Told, View};

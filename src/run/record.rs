@@ -197,6 +197,7 @@ impl Walk {
             | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }
+            | Record::Shared(_)
             | Record::Asked { .. }
             | Record::Woke {}
             | Record::Absorbed {}

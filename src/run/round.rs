@@ -25,6 +25,7 @@ pub(super) struct Round {
     pub(super) requests: u64,
     pub(super) kept: [usize; 2],
     pub(super) session: Option<String>,
+    pub(super) said: Said,
     pub(super) result: Option<Timestamp>,
     pub(super) ended_after_result: Option<Timestamp>,
     pub(super) confirmed: Option<Arc<str>>,
@@ -50,6 +51,7 @@ impl Round {
             requests: 0,
             kept: [0; 2],
             session: None,
+            said: Said::default(),
             result: None,
             ended_after_result: None,
             confirmed: None,
@@ -74,6 +76,51 @@ impl Round {
         let result =
             self.ended_after_result.or(self.result).filter(|_| running).map(|at| at.after(clocks.after_result));
         [machine.filter(|_| self.exit.is_none()), exit, result].into_iter().flatten().min()
+    }
+}
+
+/// The most bytes that are kept of what an agent says in a round.
+const SAID_BYTES: usize = 1024 * 1024;
+
+/// The agent's own words in a round: neither its prompt nor what its tools print.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    /// All of it, up to a bound, a blank line between messages.
+    pub(super) whole: String,
+    /// Where in it the last message begins.
+    last: usize,
+    /// The message is over: what comes next is another.
+    over: bool,
+}
+
+impl Said {
+    /// Takes the next words.
+    pub(super) fn say(&mut self, text: &str) {
+        if std::mem::take(&mut self.over) && !self.whole.is_empty() {
+            self.whole.push_str("\n\n");
+            self.last = self.whole.len();
+        }
+        if self.whole.len() + text.len() > SAID_BYTES {
+            // the last message counts more than what came before it
+            let mut most = SAID_BYTES.min(text.len());
+            while !text.is_char_boundary(most) {
+                most -= 1;
+            }
+            self.whole = text[..most].to_owned();
+            self.last = 0;
+        } else {
+            self.whole.push_str(text);
+        }
+    }
+
+    /// A turn or a request: the next words are of another message.
+    pub(super) const fn pause(&mut self) {
+        self.over = true;
+    }
+
+    /// The last message.
+    pub(super) fn last(&self) -> &str {
+        self.whole.get(self.last..).unwrap_or_default()
     }
 }
 

@@ -147,6 +147,7 @@ impl Summary {
             | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }
+            | Record::Shared(_)
             | Record::Asked { .. }
             | Record::Woke {}
             | Record::Absorbed {}

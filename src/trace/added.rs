@@ -42,6 +42,7 @@ impl Record {
             | Self::Verified { .. }
             | Self::Progress { .. }
             | Self::LimitUntil { .. }
+            | Self::Shared(_)
             | Self::Asked { .. }
             | Self::Woke {}
             | Self::Absorbed {}

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{Hex, Word};
 use crate::engine::{
-    Answer, Belief, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Output,
-    RoundExit, Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
+    Answer, Belief, Caps, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Millis,
+    Output, RoundExit, Rows, Settled, Side, StopRequest, Streak, Timestamp, Tokens, TurnRecord, Urgency, Verdict,
+    Waiting,
 };
 
 /// A line after the first.
@@ -95,6 +96,8 @@ pub enum Record {
         /// The moment.
         until_ms: u64,
     },
+    /// Fact: what loops that share caps with this one leave of them.
+    Shared(CapsOf),
     /// Fact: somebody asked for a stop.
     Asked {
         /// `end`, `kill`, `give-up` or `kill-on`.
@@ -222,6 +225,10 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 /// A process, and what tells it from a later one of the same number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {
@@ -237,7 +244,7 @@ pub struct ProcessId {
 
 impl Record {
     /// Every kind of this version.
-    pub const KINDS: [&'static str; 25] = [
+    pub const KINDS: [&'static str; 26] = [
         "persisted",
         "spawned",
         "turned",
@@ -248,6 +255,7 @@ impl Record {
         "verified",
         "progress",
         "limit-until",
+        "shared",
         "asked",
         "woke",
         "absorbed",
@@ -306,6 +314,7 @@ impl Record {
                 Self::Progress { round: *round, tree: tree.map(Hex), error: error.map(Hex) }
             }
             Input::LimitUntil { until } => Self::LimitUntil { until_ms: until.millis() },
+            Input::Shared { left } => Self::Shared(CapsOf::of(left)),
             Input::Asked(request) => Self::Asked { request: Word(*request) },
             Input::Woke => Self::Woke {},
         }
@@ -361,6 +370,7 @@ impl Record {
                 Input::Progress { round: *round, tree: tree.map(|hex| hex.0), error: error.map(|hex| hex.0) }
             }
             Self::LimitUntil { until_ms } => Input::LimitUntil { until: Timestamp::from_millis(*until_ms) },
+            Self::Shared(left) => Input::Shared { left: left.caps() },
             Self::Asked { request } => Input::Asked(request.0),
             Self::Woke {} => Input::Woke,
             Self::Absorbed {}
@@ -401,6 +411,7 @@ impl Record {
             | Self::Verified { .. }
             | Self::Progress { .. }
             | Self::LimitUntil { .. }
+            | Self::Shared(_)
             | Self::Asked { .. }
             | Self::Woke {}
             | Self::Absorbed {}
@@ -556,6 +567,90 @@ impl MeanOf {
     }
 }
 
+/// Caps; what is not bounded is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the caps, with their units")]
+pub struct CapsOf {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
+}
+
+impl CapsOf {
+    fn of(caps: &Caps) -> Self {
+        Self {
+            output_tokens: caps.budget.map(Tokens::count),
+            all_tokens: caps.tokens.map(Tokens::count),
+            cost_micro_usd: caps.cost.map(MicroUsd::count),
+            wall_ms: caps.wall.map(Millis::count),
+            rounds: caps.rounds,
+        }
+    }
+
+    fn caps(&self) -> Caps {
+        Caps {
+            budget: self.output_tokens.map(Tokens::new),
+            tokens: self.all_tokens.map(Tokens::new),
+            cost: self.cost_micro_usd.map(MicroUsd::new),
+            wall: self.wall_ms.map(Millis::new),
+            rounds: self.rounds,
+        }
+    }
+}
+
+/// Rounds in a row that went nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the rows")]
+#[serde(default)]
+pub struct RowsOf {
+    #[serde(skip_serializing_if = "is_none")]
+    pub failures: u32,
+    #[serde(skip_serializing_if = "is_none")]
+    pub limited: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Hex>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub same_tree: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Hex>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub same_error: u32,
+}
+
+impl RowsOf {
+    fn of(rows: &Rows) -> Self {
+        Self {
+            failures: rows.failures,
+            limited: rows.limited,
+            tree: rows.tree.last.map(Hex),
+            same_tree: rows.tree.length,
+            error: rows.error.last.map(Hex),
+            same_error: rows.error.length,
+        }
+    }
+
+    fn rows(&self) -> Rows {
+        let streak = |last: Option<Hex>, length| Streak { last: last.map(|hex| hex.0), length };
+        Rows {
+            failures: self.failures,
+            limited: self.limited,
+            tree: streak(self.tree, self.same_tree),
+            error: streak(self.error, self.same_error),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
@@ -574,6 +669,9 @@ pub struct Kept {
     /// What the law remembers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub law: BTreeMap<String, u64>,
+    /// Rounds in a row that went nowhere.
+    #[serde(default, skip_serializing_if = "RowsOf::is_empty")]
+    pub rows: RowsOf,
 }
 
 impl Kept {
@@ -587,6 +685,7 @@ impl Kept {
             all_tokens: checkpoint.tokens.count(),
             cost_micro_usd: checkpoint.cost.count(),
             law: checkpoint.law.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            rows: RowsOf::of(&checkpoint.rows),
         }
     }
 
@@ -602,6 +701,7 @@ impl Kept {
             tokens: Tokens::new(self.all_tokens),
             cost: MicroUsd::new(self.cost_micro_usd),
             law,
+            rows: self.rows.rows(),
         }
     }
 }

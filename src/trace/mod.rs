@@ -21,7 +21,7 @@ mod words;
 mod write;
 
 pub use added::Added;
-pub use event::{BeliefOf, Kept, Line, MeanOf, ProcessId, Record, StatedTurn, Turn};
+pub use event::{BeliefOf, CapsOf, Kept, Line, MeanOf, ProcessId, Record, RowsOf, StatedTurn, Turn};
 pub use header::{Header, Setup};
 pub use moment::iso;
 pub use read::{Reader, Trace, TraceError, read};

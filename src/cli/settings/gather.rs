@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::juice;
-use super::keys::{KEYS, Key, TABLES};
+use super::keys::{KEYS, Key, tables};
 use crate::cli::error::{Failure, Outcome};
 use crate::engine::laws::Tuning;
 use crate::lab::scenario::{Entry, ScenarioError, entries};
@@ -194,7 +194,7 @@ fn read(file: &Path) -> Outcome<(Entries, Option<Tuning>)> {
         return Ok((juice::read(text, &name)?, None));
     }
     let attempted = "cannot use the settings";
-    let found = entries(text, &TABLES)
+    let found = entries(text, &tables())
         .map_err(|problems| Failure::usage(ScenarioError::Faulty { file: name.clone(), problems }).while_(attempted))?;
     let tuning = Settings::load(text, &name).map_err(|error| Failure::usage(error).while_(attempted))?.governor.tuning;
     let named = |entry: Entry| (format!("{}.{}", entry.table, entry.key), entry.text, entry.line);

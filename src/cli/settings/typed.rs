@@ -32,6 +32,16 @@ pub struct Typed {
     pub rest: Millis,
     /// The caps.
     pub limits: Limits,
+    /// Caps that runs share.
+    pub shared: Vec<String>,
+    /// The group that they may mean.
+    pub group: Option<String>,
+    /// The share of a cap at which to warn.
+    pub warn: Ratio,
+    /// What gives up.
+    pub kill_on: Vec<String>,
+    /// The pause where a backend's limit does not say when it ends.
+    pub limit_backoff: Millis,
     /// The pause after a failed round.
     pub backoff: Millis,
     /// How long a round that was told to end may take.
@@ -95,7 +105,10 @@ impl Typed {
             inactivity: read(all, "controls.inactivity", maybe(some_time))?,
             requests: read(all, "controls.requests", maybe(at_least_one))?.and_then(NonZeroU64::new),
             agent_failures: read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new),
-            ..Limits::default()
+            no_progress: no_progress(all)?.and_then(NonZeroU32::new),
+            same_error: read(all, "controls.same_error", maybe(few))?.and_then(NonZeroU32::new),
+            limit_wait: read(all, "controls.limit_wait", maybe(axis::duration))?,
+            limited: read(all, "controls.limit_rounds", maybe(few))?.and_then(NonZeroU32::new),
         };
         Ok(Self {
             law: read(all, "governor.law", axis::law)?,
@@ -104,6 +117,11 @@ impl Typed {
             slack: read(all, "governor.slack", |text| SLACK.value(text))?,
             rest: read(all, "governor.rest", |text| REST.value(text))?,
             limits,
+            shared: read(all, "controls.shared", list)?,
+            group: Some(all.get("controls.group").text.trim().to_owned()).filter(|name| !name.is_empty()),
+            warn: read(all, "controls.warn", |text| SLACK.value(text))?,
+            kill_on: read(all, "controls.kill_on", words)?,
+            limit_backoff: read(all, "controls.limit_backoff", axis::duration)?,
             backoff: read(all, "controls.backoff", axis::duration)?,
             grace: read(all, "controls.grace", axis::duration)?,
             after_result: read(all, "controls.after_result", axis::duration)?,
@@ -123,6 +141,15 @@ impl Typed {
             })?,
         })
     }
+}
+
+/// Rounds that may change nothing: where something says whether the task is done, 3 unless somebody says otherwise.
+fn no_progress(all: &Gathered) -> Outcome<Option<u32>> {
+    let asked = ["oracle.run", "oracle.checks", "gate.features"].iter().any(|name| !all.get(name).text.is_empty());
+    read(all, "controls.no_progress", |text| match text {
+        "" => Ok(asked.then_some(3)),
+        text => maybe(few)(text),
+    })
 }
 
 fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {

@@ -26,7 +26,7 @@ use crate::engine::laws::Cooldown;
 use crate::engine::{AnyLaw, Band, Governor, Ladder, Machine, Over, Plan};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::{System, which as program_at};
-use crate::run::{Agent, Clocks, Host, HostError, Stamps};
+use crate::run::{Agent, Clocks, Host, HostError, NoSite, Stamps};
 use crate::trace::{Header, Setup};
 
 /// Everything that a run is set up with.
@@ -74,7 +74,7 @@ pub fn run(args: &args::Run) -> Outcome {
 }
 
 fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
-    let mut flags = args.settings.given();
+    let mut flags = args.settings.given.clone();
     if let Some(all) = &args.all {
         flags.extend(in_one(all));
     }
@@ -130,7 +130,7 @@ fn task(args: &args::Run) -> Outcome<String> {
 }
 
 fn finite(typed: &Typed) -> Outcome<()> {
-    if typed.limits.is_finite() || typed.unlimited {
+    if typed.limits.caps().is_finite() || typed.unlimited {
         return Ok(());
     }
     Err(Failure::said("nothing would ever stop this loop: no cap on rounds, tokens, cost or wall time is set")
@@ -161,12 +161,16 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
-    let outcome = Host::new(&mut system, &mut agent, &mut show, machine, journal).with(stamps, clocks).run();
+    let outcome = Host::new(&mut system, &mut agent, &mut NoSite, &mut show, machine, journal)
+        .with(stamps, clocks)
+        .warning_at(typed.warn)
+        .run();
     match outcome {
         Ok(ended) => Ok(stop::say_how(&ended, typed, &opened.id, json)),
         Err(HostError::Agent(why)) => {
             Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started"))
         }
+        Err(HostError::Site(why)) => Err(Failure::said(why).while_("the loop cannot go on")),
         Err(error @ HostError::Record(_)) => {
             Err(Failure::usage(error)
                 .hint("nothing more is spent; free the disk and run the same command again to go on"))
@@ -234,6 +238,7 @@ fn header(prepared: &Prepared, typed: &Typed) -> Header {
 fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> Machine<Cooldown<AnyLaw>> {
     let mut plan = Plan::new(prepared.ladder.clone(), &prepared.settings.get("agent.effort").text);
     (plan.rest, plan.backoff, plan.grace, plan.limits) = (typed.rest, typed.backoff, typed.grace, typed.limits);
+    (plan.limit_backoff, plan.salt) = (typed.limit_backoff, salt(&opened.id));
     let governor = Governor::new(
         typed.law.tuned(&prepared.settings.tuning()),
         band,
@@ -241,6 +246,11 @@ fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> M
         prepared.ladder.rungs(),
     );
     Machine::new(plan, governor, opened.kept.clone())
+}
+
+/// What tells this run from others that wait for the same limit: its name, by FNV-1a.
+fn salt(run: &str) -> u64 {
+    run.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 /// Says at the start what is to be known.

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::{Gathered, Origin, Value};
 use crate::cli::settings::keys::KEYS;
-use crate::engine::{Checkpoint, Control, Ladder, Timestamp};
+use crate::engine::{Checkpoint, Control, Ladder, Rows, Timestamp};
 use crate::run::folder::{Folder, FolderError, Lock};
 use crate::run::record::{CONFIG, JOURNAL, Recovered, STATE};
 use crate::run::system::files::write_whole;
@@ -239,7 +239,8 @@ fn end_leftovers(run: &Path, last: &Last) -> Vec<String> {
 fn take_over(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish, notes: &mut Vec<String>) -> Checkpoint {
     let same_agent =
         ["agent.kind", "agent.model"].iter().all(|name| last.config.get(*name) == Some(&settings.get(name).text));
-    let kept = &last.recovered.kept;
+    // whoever starts again after a stop has patience again
+    let kept = &Checkpoint { rows: Rows::default(), ..last.recovered.kept.clone() };
     let rung = |checkpoint: &Checkpoint| Checkpoint { effort: checkpoint.effort.clone(), ..Checkpoint::default() };
     match last.recovered.stopped {
         Some(Control::Budget) if !wish.keep_rung => Checkpoint::default(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::cmd::common;
 use crate::cli::output::{say, warn};
 use crate::engine::{
-    Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
+    Answer, Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
 };
 use crate::run::{Told, View};
 
@@ -103,6 +103,7 @@ impl View for Show {
             "reading": mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
             "next": verdict.map(|verdict| self.ladder.effort(verdict.to).word()),
             "why": verdict.map(|verdict| verdict.decision.why.word()),
+            "oracle": told.oracle.map(|(answer, why)| json!({"answer": answered(answer), "why": why})),
             "pinned": verdict.map(|verdict| verdict.pinned),
             "spent_output_tokens": told.spent.output.count(),
             "spent_tokens": told.spent.tokens.count(),
@@ -134,7 +135,9 @@ impl View for Show {
             &span(told.lasted),
             &self.spent(told.spent),
         ]);
-        self.line(&format!("{text}{mark}"));
+        let oracle =
+            told.oracle.map_or_else(String::new, |(answer, why)| format!("  oracle {}: {why}", answered(answer)));
+        self.line(&format!("{text}{mark}{oracle}"));
     }
 
     fn waits(&mut self, until: Timestamp, why: Waiting) {
@@ -170,6 +173,17 @@ pub const fn exit(exit: RoundExit) -> &'static str {
         RoundExit::Done => "done",
         RoundExit::Failed => "failed",
         RoundExit::Cut => "cut",
+    }
+}
+
+/// The word of an oracle's answer.
+#[must_use]
+pub const fn answered(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Pass => "pass",
+        Answer::Fail => "fail",
+        Answer::Blocked => "blocked",
+        Answer::Error => "error",
     }
 }
 
