@@ -12,7 +12,6 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
 use crate::lab::advice;
-use crate::lab::axis::SLACK;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
 use crate::lab::page;
@@ -31,7 +30,7 @@ pub fn run(args: &Sweep) -> Outcome {
     let scenario = common::scenario(&args.scenario)?;
     let grid = scenario.grid(common::axes(&args.axes)?).map_err(Failure::usage)?;
     let mut job = job(args, &scenario, &grid)?;
-    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, |text| SLACK.value(text)));
+    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, common::precision));
     let precision = precision.transpose()?;
     let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
     common::advise(&scenario, grid.juices());
