@@ -114,10 +114,9 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             Landed::Effort { confirmed } => round.confirmed = Some(confirmed),
             Landed::Limit { until_unix_ms, text } => {
                 self.note(&text)?;
-                if let Some(until) = until_unix_ms {
-                    let left = Millis::new(until.saturating_sub(self.os.unix_ms()));
-                    return self.tell(Input::LimitUntil { until: self.os.now().after(left) });
-                }
+                // one of which nobody says how long it lasts is over now, and the machine knows better
+                let left = until_unix_ms.unwrap_or(0).saturating_sub(self.os.unix_ms());
+                return self.tell(Input::LimitUntil { until: self.os.now().after(Millis::new(left)) });
             }
             Landed::Ignored { why } => {
                 round.ignored = true;

@@ -48,7 +48,7 @@ use super::redact::redact;
 use super::site::{Begin, Gone, Left, Progress, Site, Verdict};
 use super::system::purse::Purses;
 use super::tree::{Tree, TreeAsk};
-use crate::engine::{Caps, Control, Fingerprint, Millis, Spent, Timestamp};
+use crate::engine::{Caps, Control, Fingerprint, Millis, RoundExit, Spent, Timestamp};
 
 /// What a run keeps of its project, in its folder.
 const STATE: &str = "site.json";
@@ -310,8 +310,11 @@ impl<O: Os> Site<O> for Project {
             left.kill = self.gives_up(os, message, &mut left.notes);
         }
         self.head_moved(os);
-        let pending =
-            Pending { round: gone.round, interrupted: gone.interrupted, error: gone.error.and_then(normalise_error) };
+        let pending = Pending {
+            round: gone.round,
+            interrupted: gone.interrupted,
+            error: gone.error.filter(|_| gone.exit == RoundExit::Failed).and_then(normalise_error),
+        };
         if gone.verifies && left.kill.is_none() {
             self.pending = Some(pending);
         } else {
