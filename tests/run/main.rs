@@ -7,6 +7,7 @@
 //! | [`signals`] | Ctrl-C, TERM, HUP, Ctrl-Z, a second runner |
 //! | [`places`] | disks, folders and prompts |
 //! | [`kills`] | SIGKILL at any moment |
+//! | [`record`] | torn pages, links, keys, shared caps |
 //! | [`resume`] | what another start takes up |
 //! | [`export`] | folders that hold something, links, runs that go on; also `init` |
 //! | [`settings`] | settings that contradict, fail or lack |
@@ -19,6 +20,7 @@ mod agents;
 mod export;
 mod kills;
 mod places;
+mod record;
 mod resume;
 mod settings;
 mod signals;
