@@ -86,8 +86,8 @@ const fn ends_at_once(command: &Command) -> bool {
         | Command::Pilot(_)
         | Command::Runs(_)
         | Command::Status(_)
-        | Command::Export(_)
         | Command::Init(_)
+        | Command::Export(_)
         | Command::Doctor(_) => true,
         Command::Sweep(_) | Command::Study(_) | Command::Run(_) | Command::Watch(_) | Command::FakeAgent(_) => false,
     }

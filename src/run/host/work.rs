@@ -203,7 +203,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             let left = self.os.sweep();
             self.swept += left;
             if left > 0 {
-                return self.note(&format!("the agent left {left} processes behind that held its pipes: they were ended"));
+                return self
+                    .note(&format!("the agent left {left} processes behind that held its pipes: they were ended"));
             }
         }
         Ok(())
