@@ -8,6 +8,7 @@
 //! | [`places`] | disks, folders and prompts |
 //! | [`kills`] | SIGKILL at any moment |
 //! | [`controls`] | each control, and each two at once |
+//! | [`record`] | torn pages, links, keys, shared caps |
 //! | [`resume`] | what another start takes up |
 //! | [`export`] | folders that hold something, links, runs that go on; also `init` |
 //! | [`settings`] | settings that contradict, fail or lack |
@@ -21,6 +22,7 @@ mod controls;
 mod export;
 mod kills;
 mod places;
+mod record;
 mod resume;
 mod settings;
 mod signals;
