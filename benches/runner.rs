@@ -28,8 +28,9 @@ use flyball::agents::adapter::{AgentKind, Follow};
 use flyball::engine::{
     Band, Checkpoint, Governor, Ladder, LawKind, Limits, Machine, Millis, Over, Plan, Ratio, Target, Timestamp,
 };
-use flyball::run::os::{Heard, Launch, Send};
+use flyball::run::os::{Checked, Heard, Keep, Launch, Put, Send};
 use flyball::run::system::System;
+use flyball::run::tree::{Tree, TreeAsk};
 use flyball::run::{Agent, Clocks, Host, Journal, NoSite, Os, Stamps, Told, View, gate};
 use flyball::trace::{Header, Kept, ProcessId, Record, Setup};
 
@@ -115,6 +116,24 @@ impl Os for Timed {
     }
     fn query(&mut self, launch: &Launch) -> Vec<u8> {
         self.system.query(launch)
+    }
+    fn check(&mut self, launch: &Launch, limit: Millis, keep: Keep) -> Checked {
+        self.system.check(launch, limit, keep)
+    }
+    fn logs(&mut self, follows: &[Follow]) -> Vec<(String, Vec<u8>)> {
+        self.system.logs(follows)
+    }
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.system.read(path, most)
+    }
+    fn tree(&mut self, ask: &TreeAsk) -> Tree {
+        self.system.tree(ask)
+    }
+    fn put(&mut self, root: &Path, path: &Path, put: Put<'_>) -> io::Result<()> {
+        self.system.put(root, path, put)
+    }
+    fn can_write(&mut self, folder: &Path) -> bool {
+        self.system.can_write(folder)
     }
     fn follow(&mut self, follows: &[Follow]) {
         self.system.follow(follows);

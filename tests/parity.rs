@@ -74,6 +74,8 @@ fn through_a_pipe(folder: &Path, file: &str, wire: &str, law: &str, budget: Opti
     fs::create_dir_all(&project).unwrap();
     let budget = format!("{}e-6", budget.unwrap_or(0));
     let ran = Command::new(env!("CARGO_BIN_EXE_flyball"))
+        // nothing of the tester's own settings
+        .env("XDG_CONFIG_HOME", folder)
         .args(["run", "--agent", "sim", "--scenario", file, "--wire", wire, "--fresh", "--quiet"])
         .args(["--seed", &SEED.to_string(), "--run", &RUN.to_string(), "--max-rounds", &ROUNDS.to_string()])
         .args([

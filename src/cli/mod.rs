@@ -52,6 +52,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Runs(args) => cmd::runs::list(&args),
         Command::Status(args) => cmd::runs::status(&args),
+        Command::Export(args) => cmd::export::run(&args),
+        Command::Init(args) => cmd::init::run(&args),
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::FakeAgent(args) => cmd::fake_agent::run(&args),
@@ -84,6 +86,8 @@ const fn ends_at_once(command: &Command) -> bool {
         | Command::Pilot(_)
         | Command::Runs(_)
         | Command::Status(_)
+        | Command::Init(_)
+        | Command::Export(_)
         | Command::Doctor(_) => true,
         Command::Sweep(_) | Command::Study(_) | Command::Run(_) | Command::Watch(_) | Command::FakeAgent(_) => false,
     }

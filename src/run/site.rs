@@ -50,6 +50,8 @@ pub struct Gone<'a> {
     pub whole: &'a str,
     /// Somebody asked for a stop.
     pub interrupted: bool,
+    /// The machine will have the oracle asked.
+    pub verifies: bool,
     /// How long it took.
     pub lasted: Millis,
     /// Output tokens of the round.
@@ -99,12 +101,12 @@ pub struct Verdict {
 
 /// The project.
 pub trait Site<O: Os> {
-    /// What is there before the first round of this process; none where nobody asks for progress.
+    /// What is there before the first round of this process, which is none where nobody asks for progress, and what people should know.
     ///
     /// # Errors
     /// In words, where the loop must not begin.
-    fn found(&mut self, _os: &mut O) -> Result<Option<Progress>, String> {
-        Ok(None)
+    fn found(&mut self, _os: &mut O) -> Result<(Option<Progress>, Vec<String>), String> {
+        Ok((None, Vec::new()))
     }
 
     /// What loops that share caps with this one leave of them; none where there are no such caps.
@@ -115,12 +117,12 @@ pub trait Site<O: Os> {
         Ok(None)
     }
 
-    /// The prompt of a round; none where it is always the same.
+    /// The prompt of a round, which is none where it is always the same, and what people should know.
     ///
     /// # Errors
     /// In words, where the round must not begin.
-    fn before(&mut self, _os: &mut O, _begin: &Begin<'_>) -> Result<Option<String>, String> {
-        Ok(None)
+    fn before(&mut self, _os: &mut O, _begin: &Begin<'_>) -> Result<(Option<String>, Vec<String>), String> {
+        Ok((None, Vec::new()))
     }
 
     /// What a round has left.

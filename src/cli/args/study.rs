@@ -159,9 +159,12 @@ pub struct Sensitivity {
     /// What to print on stdout
     #[arg(long, value_enum, default_value = "table")]
     pub format: ShortFormat,
-    /// Folder for the picture of sobol: sensitivity.svg, .png and .json
+    /// Folder for the picture: sensitivity.svg, .png and .json
     #[arg(long, value_name = "DIR")]
     pub plots: Option<PathBuf>,
+    /// A report of one page of HTML, with everything in it
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 const SENSITIVITY: &str = "\

@@ -32,14 +32,8 @@ pub struct Typed {
     pub rest: Millis,
     /// The caps.
     pub limits: Limits,
-    /// Caps that runs share.
-    pub shared: Vec<String>,
-    /// The group that they may mean.
-    pub group: Option<String>,
     /// The share of a cap at which to warn.
     pub warn: Ratio,
-    /// What gives up.
-    pub kill_on: Vec<String>,
     /// The pause where a backend's limit does not say when it ends.
     pub limit_backoff: Millis,
     /// The pause after a failed round.
@@ -117,10 +111,7 @@ impl Typed {
             slack: read(all, "governor.slack", |text| SLACK.value(text))?,
             rest: read(all, "governor.rest", |text| REST.value(text))?,
             limits,
-            shared: read(all, "controls.shared", list)?,
-            group: Some(all.get("controls.group").text.trim().to_owned()).filter(|name| !name.is_empty()),
             warn: read(all, "controls.warn", |text| SLACK.value(text))?,
-            kill_on: read(all, "controls.kill_on", words)?,
             limit_backoff: read(all, "controls.limit_backoff", axis::duration)?,
             backoff: read(all, "controls.backoff", axis::duration)?,
             grace: read(all, "controls.grace", axis::duration)?,
@@ -136,9 +127,7 @@ impl Typed {
             ladder: read(all, "agent.ladder", list)?,
             call_turns: read(all, "controls.call_turns", maybe(at_least_one))?,
             call_cost: read(all, "controls.call_cost", maybe(some_cost))?,
-            unlimited: read(all, "controls.unlimited", |text| {
-                text.parse().map_err(|_| "it must be true or false".to_owned())
-            })?,
+            unlimited: read(all, "controls.unlimited", flag)?,
         })
     }
 }
@@ -152,7 +141,8 @@ fn no_progress(all: &Gathered) -> Outcome<Option<u32>> {
     })
 }
 
-fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
+/// What may be `none`.
+pub fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
     move |text| {
         if text == "none" {
             Ok(None)
@@ -160,6 +150,14 @@ fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Resul
             parse(text).map(Some).map_err(|why| format!("{why}; `none` is no limit"))
         }
     }
+}
+
+/// True or false.
+///
+/// # Errors
+/// Anything else.
+pub fn flag(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "it must be true or false".to_owned())
 }
 
 fn none_at_zero(parse: impl Fn(&str) -> Result<u64, String>) -> impl Fn(&str) -> Result<Option<u64>, String> {

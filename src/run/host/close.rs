@@ -27,6 +27,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             effort,
             live,
             said,
+            mut stdout,
+            mut stderr,
             began,
             landed,
             before,
@@ -39,6 +41,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             ended_after_result,
             ..
         } = round;
+        stdout.finish(self.os, number)?;
+        stderr.finish(self.os, number)?;
         if left > 0 {
             self.note(&format!("round {number}: {left} processes that the agent left behind were ended"))?;
         }
@@ -69,6 +73,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             said: said.last(),
             whole: &said.whole,
             interrupted: self.asked.is_some(),
+            verifies: self.machine.will_verify(),
             lasted: self.os.now().since(began),
             output: self.machine.spent().output.minus(before),
             turns,
@@ -89,6 +94,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             output: spent.output.minus(before),
             lasted: self.os.now().since(began),
             verdict: verdict.as_ref(),
+            changed: self.machine.changed(),
             oracle: self.answered.as_ref().map(|(answer, why)| (*answer, why.as_str())),
             spent,
         });

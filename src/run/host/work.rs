@@ -7,7 +7,7 @@ use crate::agents::live::Landed;
 use crate::engine::{Input, Law, Millis, StopRequest, TurnRecord, Waiting};
 use crate::run::agent::Agents;
 use crate::run::os::{Heard, Os, Send};
-use crate::run::round::{Round, keep};
+use crate::run::round::Round;
 use crate::run::site::Site;
 use crate::run::view::View;
 
@@ -47,14 +47,14 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         match heard {
             Heard::Stdout(bytes) => {
                 round.heard = now;
-                keep(self.os, round, 0, "stdout.log", &bytes)?;
+                round.stdout.take(self.os, round.number, &bytes)?;
                 if !deaf {
                     round.live.stdout(&bytes, landed);
                 }
             }
             Heard::Stderr(bytes) => {
                 round.heard = now;
-                keep(self.os, round, 1, "stderr.log", &bytes)?;
+                round.stderr.take(self.os, round.number, &bytes)?;
                 round.live.stderr(&bytes, landed);
             }
             Heard::Followed { file, bytes } => {
@@ -203,7 +203,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             let left = self.os.sweep();
             self.swept += left;
             if left > 0 {
-                return self.note(&format!("the agent left {left} processes behind that held its pipes: they were ended"));
+                return self
+                    .note(&format!("the agent left {left} processes behind that held its pipes: they were ended"));
             }
         }
         Ok(())

@@ -139,7 +139,7 @@ pub(super) fn query(launch: &Launch, mut given_up: impl FnMut() -> bool) -> Vec<
     said.unwrap_or_default()
 }
 
-fn named(name: &str) -> thread::Builder {
+pub(super) fn named(name: &str) -> thread::Builder {
     thread::Builder::new().name(name.to_owned()).stack_size(256 * 1024)
 }
 
@@ -176,7 +176,7 @@ fn wait(mut child: Child, round: u64, sender: SyncSender<Message>) -> io::Result
     Ok(())
 }
 
-fn end_of(status: &ExitStatus) -> End {
+pub(super) fn end_of(status: &ExitStatus) -> End {
     match (status.code(), status.signal()) {
         (Some(code), _) => End::Exited(code),
         (None, signal) => End::Signalled(signal.unwrap_or(0)),
@@ -187,6 +187,6 @@ fn end_of(status: &ExitStatus) -> End {
     clippy::disallowed_methods,
     reason = "files that a program wrote are told by the time that the system gave them"
 )]
-fn now() -> SystemTime {
+pub(super) fn now() -> SystemTime {
     SystemTime::now()
 }

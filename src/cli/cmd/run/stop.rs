@@ -45,7 +45,9 @@ fn exit_of(ended: &Ended) -> Exit {
     }
 }
 
-fn detail(ended: &Ended, typed: &Typed) -> String {
+/// What the control saw, and what the loop came to.
+#[must_use]
+pub fn detail(ended: &Ended, typed: &Typed) -> String {
     let (spent, limits) = (ended.spent, &typed.limits);
     let of = |cap: Option<String>| cap.map(|cap| format!(" of {cap}")).unwrap_or_default();
     let mut first = match ended.control {

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
+use super::pages::Pages;
 use crate::cli::cmd::common;
 use crate::cli::output::{say, warn};
 use crate::engine::{
@@ -35,6 +36,8 @@ pub struct Show {
     pub band: Band,
     /// What may be spent.
     pub budget: Option<Tokens>,
+    /// Lines that stay.
+    pub pages: Pages,
     /// The head of the table was printed.
     headed: bool,
 }
@@ -42,8 +45,8 @@ pub struct Show {
 impl Show {
     /// Shows a run on this ladder.
     #[must_use]
-    pub const fn new(loud: Loud, json: bool, ladder: Ladder, band: Band, budget: Option<Tokens>) -> Self {
-        Self { loud, json, ladder, band, budget, headed: false }
+    pub const fn new(loud: Loud, json: bool, ladder: Ladder, band: Band, budget: Option<Tokens>, pages: Pages) -> Self {
+        Self { loud, json, ladder, band, budget, pages, headed: false }
     }
 
     fn line(&self, text: &str) {
@@ -89,6 +92,7 @@ impl View for Show {
     }
 
     fn ended(&mut self, told: &Told<'_>) {
+        self.pages.round(told);
         let verdict = told.verdict;
         let mean = verdict.and_then(|verdict| verdict.decision.evidence.mean);
         self.object(&json!({
@@ -147,6 +151,7 @@ impl View for Show {
     }
 
     fn note(&mut self, text: &str) {
+        self.pages.say(text);
         self.object(&json!({"event": "note", "text": text}));
         if self.loud > Loud::Quiet && !self.json {
             warn(text);
