@@ -15,7 +15,7 @@ use super::result::{CellResult, Figure, SweepResult};
 use super::scenario::Scenario;
 use super::simulate::{Once, Round, Simulated};
 use super::special::normal_quantile;
-use super::sweep::{CONFIDENCE, Finished, Governed, Job, Tables};
+use super::sweep::{CONFIDENCE, Engine, Finished, Governed, Job, Play, Tables, play};
 use super::truth::Truth;
 use crate::engine::{Band, LawKind, Millis, Over, Ratio, Target};
 use crate::lab::runlog::RunLog;
@@ -255,13 +255,18 @@ fn fan(job: &Job<'_>, cell: &Cell, runs: u32) -> Option<Vec<BurnPoint>> {
         (1..=rounds).filter(|round| *round == 1 || *round == rounds || round % every == 0).collect();
     let mut spent: Vec<[Vec<u64>; 2]> = vec![Default::default(); marks.len()];
     let (mut tables, mut truth, mut log) = (Tables::default(), Truth::default(), RunLog::default());
-    let mut scratch = Default::default();
+    let (mut scratch, mut end) = (Default::default(), super::ends::RunEnd::default());
     let mut luck = scenario.agent.luck(job.seed, 0, job.rounds);
     let logs = crate::engine::Law::reads_logs(&cell.law.build());
     for run in 0..runs {
         luck.restart(job.seed, run, job.rounds);
-        tables.fill(&mut luck, scenario.agent.rungs(), logs);
-        tables.govern(&governed, cell.law.build(), &mut scratch, &mut log);
+        if job.engine() == Engine::Tables {
+            tables.fill(&mut luck, scenario.agent.rungs(), logs);
+            tables.govern(&governed, cell.law.build(), &mut scratch, &mut log);
+        } else {
+            let played = Play { scenario, seed: job.seed, run };
+            play(&played, &mut luck, &governed, cell.law.build(), &mut log, &mut end);
+        }
         let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
         truth.fill(rounds, scenario.agent.rungs(), cell.juice, scenario.evaluate.band, ln_mean).ok()?;
         let (mut off, mut round) = (0_u64, 0);
