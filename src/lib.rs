@@ -89,6 +89,11 @@ pub mod _architecture {
     #![doc = include_str!("ARCHITECTURE.md")]
 }
 
+#[cfg(all(doc, feature = "cli"))]
+pub mod _controls {
+    #![doc = include_str!("CONTROLS.md")]
+}
+
 /// Decision records: context, choice, consequence, and what would change our mind.
 #[cfg(all(doc, feature = "cli"))]
 pub mod _decisions {

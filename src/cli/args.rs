@@ -75,6 +75,10 @@ pub enum Command {
     Runs(super::cmd::runs::Runs),
     /// Show how a run stands, the last one unless another is named
     Status(super::cmd::runs::Status),
+    /// Write settings, a check list and a container recipe for a project
+    Init(super::cmd::init::Init),
+    /// Write a run's record in the layout that another tool expects
+    Export(super::cmd::export::Export),
     /// Show a run on the whole screen while it goes on
     Watch(super::cmd::watch::Watch),
     /// Look which agents are there, which versions, and what is missing; asks no model

@@ -50,6 +50,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Runs(args) => cmd::runs::list(&args),
         Command::Status(args) => cmd::runs::status(&args),
+        Command::Export(args) => cmd::export::run(&args),
+        Command::Init(args) => cmd::init::run(&args),
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::FakeAgent(args) => cmd::fake_agent::run(&args),

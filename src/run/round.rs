@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::host::Clocks;
 use super::os::{End, Os};
 use super::record::round_folder;
+use super::redact::Redactor;
 use crate::agents::live::Live;
 use crate::engine::{Effort, MicroUsd, Timestamp, Tokens};
 
@@ -23,10 +24,10 @@ pub(super) struct Round {
     pub(super) landed: u64,
     pub(super) before: Tokens,
     pub(super) requests: u64,
-    pub(super) kept: [usize; 2],
+    pub(super) stdout: Kept,
+    pub(super) stderr: Kept,
     pub(super) session: Option<String>,
-    /// What it said last.
-    pub(super) said: String,
+    pub(super) said: Said,
     pub(super) result: Option<Timestamp>,
     pub(super) ended_after_result: Option<Timestamp>,
     pub(super) confirmed: Option<Arc<str>>,
@@ -50,9 +51,10 @@ impl Round {
             landed: 0,
             before,
             requests: 0,
-            kept: [0; 2],
+            stdout: Kept::new("stdout.log"),
+            stderr: Kept::new("stderr.log"),
             session: None,
-            said: String::new(),
+            said: Said::default(),
             result: None,
             ended_after_result: None,
             confirmed: None,
@@ -80,9 +82,82 @@ impl Round {
     }
 }
 
-/// Keeps what the agent wrote, up to a bound.
-pub(super) fn keep(os: &mut impl Os, round: &mut Round, pipe: usize, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let room = KEPT_BYTES.saturating_sub(round.kept[pipe]).min(bytes.len());
-    round.kept[pipe] += room;
-    if room == 0 { Ok(()) } else { os.append(&format!("{}/{name}", round_folder(round.number)), &bytes[..room]) }
+/// The most bytes that are kept of what an agent says in a round.
+const SAID_BYTES: usize = 1024 * 1024;
+
+/// The agent's own words in a round: neither its prompt nor what its tools print.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    /// All of it, up to a bound, a blank line between messages.
+    pub(super) whole: String,
+    /// Where in it the last message begins.
+    last: usize,
+    /// The message is over: what comes next is another.
+    over: bool,
+}
+
+impl Said {
+    /// Takes the next words.
+    pub(super) fn say(&mut self, text: &str) {
+        if std::mem::take(&mut self.over) && !self.whole.is_empty() {
+            self.whole.push_str("\n\n");
+            self.last = self.whole.len();
+        }
+        if self.whole.len() + text.len() > SAID_BYTES {
+            // the last message counts more than what came before it
+            let mut most = SAID_BYTES.min(text.len());
+            while !text.is_char_boundary(most) {
+                most -= 1;
+            }
+            self.whole = text[..most].to_owned();
+            self.last = 0;
+        } else {
+            self.whole.push_str(text);
+        }
+    }
+
+    /// A turn or a request: the next words are of another message.
+    pub(super) const fn pause(&mut self) {
+        self.over = true;
+    }
+
+    /// The last message.
+    pub(super) fn last(&self) -> &str {
+        self.whole.get(self.last..).unwrap_or_default()
+    }
+}
+
+/// What is kept of what a round writes to one of its pipes: up to a bound, without what looks like a key.
+#[derive(Debug)]
+pub(super) struct Kept {
+    name: &'static str,
+    /// Bytes that were taken so far.
+    taken: usize,
+    redactor: Redactor,
+}
+
+impl Kept {
+    fn new(name: &'static str) -> Self {
+        Self { name, taken: 0, redactor: Redactor::new() }
+    }
+
+    /// Keeps what the agent wrote.
+    pub(super) fn take(&mut self, os: &mut impl Os, round: u64, bytes: &[u8]) -> io::Result<()> {
+        let room = KEPT_BYTES.saturating_sub(self.taken).min(bytes.len());
+        self.taken += room;
+        let mut out = Vec::with_capacity(room);
+        self.redactor.push(&bytes[..room], &mut out);
+        self.append(os, round, &out)
+    }
+
+    /// Keeps what was held back because it could have been the beginning of a key.
+    pub(super) fn finish(&mut self, os: &mut impl Os, round: u64) -> io::Result<()> {
+        let mut out = Vec::new();
+        self.redactor.finish(&mut out);
+        self.append(os, round, &out)
+    }
+
+    fn append(&self, os: &mut impl Os, round: u64, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() { Ok(()) } else { os.append(&format!("{}/{}", round_folder(round), self.name), bytes) }
+    }
 }

@@ -42,10 +42,16 @@ pub struct Gone<'a> {
     pub exit: RoundExit,
     /// Its failure in words.
     pub why: Option<&'a str>,
-    /// What it said last, in its own words.
+    /// The error's text, to tell whether the same comes again.
+    pub error: Option<&'a str>,
+    /// Its last message, in its own words.
     pub said: &'a str,
+    /// All that it said.
+    pub whole: &'a str,
     /// Somebody asked for a stop.
     pub interrupted: bool,
+    /// The machine will have the oracle asked.
+    pub verifies: bool,
     /// How long it took.
     pub lasted: Millis,
     /// Output tokens of the round.
@@ -95,12 +101,12 @@ pub struct Verdict {
 
 /// The project.
 pub trait Site<O: Os> {
-    /// What is there before the first round of this process; none where nobody asks for progress.
+    /// What is there before the first round of this process, which is none where nobody asks for progress, and what people should know.
     ///
     /// # Errors
     /// In words, where the loop must not begin.
-    fn found(&mut self, _os: &mut O) -> Result<Option<Progress>, String> {
-        Ok(None)
+    fn found(&mut self, _os: &mut O) -> Result<(Option<Progress>, Vec<String>), String> {
+        Ok((None, Vec::new()))
     }
 
     /// What loops that share caps with this one leave of them; none where there are no such caps.
@@ -111,12 +117,12 @@ pub trait Site<O: Os> {
         Ok(None)
     }
 
-    /// The prompt of a round; none where it is always the same.
+    /// The prompt of a round, which is none where it is always the same, and what people should know.
     ///
     /// # Errors
     /// In words, where the round must not begin.
-    fn before(&mut self, _os: &mut O, _begin: &Begin<'_>) -> Result<Option<String>, String> {
-        Ok(None)
+    fn before(&mut self, _os: &mut O, _begin: &Begin<'_>) -> Result<(Option<String>, Vec<String>), String> {
+        Ok((None, Vec::new()))
     }
 
     /// What a round has left.

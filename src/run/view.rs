@@ -23,6 +23,8 @@ pub struct Told<'a> {
     pub verdict: Option<&'a Verdict>,
     /// What the oracle says, and why; none where it was not asked.
     pub oracle: Option<(Answer, &'a str)>,
+    /// Whether the project is another than before; none where nobody looked.
+    pub changed: Option<bool>,
     /// All that was spent.
     pub spent: Spent,
 }

@@ -12,6 +12,7 @@
 //!
 //! It is not the machine and it holds no state: a trace can be replayed, and is no checkpoint.
 
+mod added;
 mod event;
 mod header;
 mod moment;
@@ -19,6 +20,7 @@ mod read;
 mod words;
 mod write;
 
+pub use added::Added;
 pub use event::{BeliefOf, CapsOf, Kept, Line, MeanOf, ProcessId, Record, RowsOf, StatedTurn, Turn};
 pub use header::{Header, Setup};
 pub use moment::iso;

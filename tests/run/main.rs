@@ -8,6 +8,7 @@
 //! | [`places`] | disks, folders and prompts |
 //! | [`kills`] | SIGKILL at any moment |
 //! | [`resume`] | what another start takes up |
+//! | [`export`] | folders that hold something, links, runs that go on; also `init` |
 //! | [`settings`] | settings that contradict, fail or lack |
 //!
 //! Nothing here waits for a time to pass: it waits for something to be seen, with a bound that is an error.
@@ -15,6 +16,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod agents;
+mod export;
 mod kills;
 mod places;
 mod resume;

@@ -13,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::print;
 use crate::engine::{Control, MicroUsd, Tokens};
 use crate::run::Summary;
-use crate::run::folder::{Folder, NAME};
+use crate::run::folder::Folder;
 use crate::run::record::{CONFIG, JOURNAL};
 use crate::run::summary::Round;
 use crate::trace::{Reader, TraceError};
@@ -33,7 +33,7 @@ impl Place {
     /// Its records.
     #[must_use]
     pub fn folder(&self) -> Folder {
-        Folder::new(&self.state.clone().unwrap_or_else(|| self.project.join(NAME)))
+        Folder::new(&super::run::root(&self.project, self.state.as_ref()))
     }
 }
 

@@ -32,6 +32,10 @@ pub struct Typed {
     pub rest: Millis,
     /// The caps.
     pub limits: Limits,
+    /// The share of a cap at which to warn.
+    pub warn: Ratio,
+    /// The pause where a backend's limit does not say when it ends.
+    pub limit_backoff: Millis,
     /// The pause after a failed round.
     pub backoff: Millis,
     /// How long a round that was told to end may take.
@@ -95,7 +99,10 @@ impl Typed {
             inactivity: read(all, "controls.inactivity", maybe(axis::duration))?,
             requests: read(all, "controls.requests", maybe(at_least_one))?.and_then(NonZeroU64::new),
             agent_failures: read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new),
-            ..Limits::default()
+            no_progress: no_progress(all)?.and_then(NonZeroU32::new),
+            same_error: read(all, "controls.same_error", maybe(few))?.and_then(NonZeroU32::new),
+            limit_wait: read(all, "controls.limit_wait", maybe(axis::duration))?,
+            limited: read(all, "controls.limit_rounds", maybe(few))?.and_then(NonZeroU32::new),
         };
         Ok(Self {
             law: read(all, "governor.law", axis::law)?,
@@ -104,6 +111,8 @@ impl Typed {
             slack: read(all, "governor.slack", |text| SLACK.value(text))?,
             rest: read(all, "governor.rest", |text| REST.value(text))?,
             limits,
+            warn: read(all, "controls.warn", |text| SLACK.value(text))?,
+            limit_backoff: read(all, "controls.limit_backoff", axis::duration)?,
             backoff: read(all, "controls.backoff", axis::duration)?,
             grace: read(all, "controls.grace", axis::duration)?,
             after_result: read(all, "controls.after_result", axis::duration)?,
@@ -118,14 +127,22 @@ impl Typed {
             ladder: read(all, "agent.ladder", list)?,
             call_turns: read(all, "controls.call_turns", maybe(at_least_one))?,
             call_cost: read(all, "controls.call_cost", maybe(axis_millionths))?,
-            unlimited: read(all, "controls.unlimited", |text| {
-                text.parse().map_err(|_| "it must be true or false".to_owned())
-            })?,
+            unlimited: read(all, "controls.unlimited", flag)?,
         })
     }
 }
 
-fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
+/// Rounds that may change nothing: where something says whether the task is done, 3 unless somebody says otherwise.
+fn no_progress(all: &Gathered) -> Outcome<Option<u32>> {
+    let asked = ["oracle.run", "oracle.checks", "gate.features"].iter().any(|name| !all.get(name).text.is_empty());
+    read(all, "controls.no_progress", |text| match text {
+        "" => Ok(asked.then_some(3)),
+        text => maybe(few)(text),
+    })
+}
+
+/// What may be `none`.
+pub fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
     move |text| {
         if text == "none" {
             Ok(None)
@@ -133,6 +150,14 @@ fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Resul
             parse(text).map(Some).map_err(|why| format!("{why}; `none` is no limit"))
         }
     }
+}
+
+/// True or false.
+///
+/// # Errors
+/// Anything else.
+pub fn flag(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "it must be true or false".to_owned())
 }
 
 fn none_at_zero(parse: impl Fn(&str) -> Result<u64, String>) -> impl Fn(&str) -> Result<Option<u64>, String> {

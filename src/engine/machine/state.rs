@@ -130,6 +130,16 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         self.rung
     }
 
+    /// Whether the oracle will be asked once the round in progress has ended, as things stand.
+    pub fn will_verify(&self) -> bool {
+        self.plan.verify != Asks::Never && self.asked.is_none()
+    }
+
+    /// Whether the last round left the project as another than it was; none where nobody looked.
+    pub fn changed(&self) -> Option<bool> {
+        self.rows.tree.last.map(|_| self.rows.tree.length == 1)
+    }
+
     /// The last decision.
     pub const fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()

@@ -100,7 +100,7 @@ fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
 }
 
 /// The tables of a settings file. All but the first are the real loop's.
-const TABLES: [&str; 4] = ["governor", "agent", "controls", "sim"];
+const TABLES: [&str; 8] = ["governor", "agent", "controls", "oracle", "gate", "git", "prompt", "sim"];
 
 /// The settings of `[governor]` in a settings file, over those of `usual`; or all its faults.
 pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
@@ -139,7 +139,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// Each fault, with its line and its key.
-pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) -> Result<Vec<Entry>, Vec<Problem>> {
+pub fn entries(text: &str, known: &[(&'static str, Vec<&'static str>)]) -> Result<Vec<Entry>, Vec<Problem>> {
     let report = Report::new(text);
     let tables: Vec<&str> = known.iter().map(|(table, _)| *table).collect();
     let mut found = Vec::new();
@@ -147,7 +147,8 @@ pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) ->
         Ok(document) => {
             let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
             root.refuse_others(&tables);
-            for &(table, keys) in known {
+            for (table, keys) in known {
+                let table = *table;
                 let governor = if table == TABLES[0] { sections::governor_keys() } else { Vec::new() };
                 let all: Vec<&str> = keys.iter().copied().chain(governor).collect();
                 let Some(fields) = root.get(table).and_then(|item| item.table(&all)) else { continue };

@@ -17,7 +17,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
     /// What is there before the first round of this process.
     pub(super) fn find(&mut self) -> Result<(), HostError> {
         let found = self.site.found(self.os).map_err(HostError::Site)?;
-        if let Some(Progress { tree, error }) = found {
+        found.1.iter().try_for_each(|note| self.note(note))?;
+        if let Some(Progress { tree, error }) = found.0 {
             self.machine.handle(self.os.now(), Input::Progress { round: 0, tree, error }, &mut self.journal);
         }
         self.share()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Host, HostError, Stamps};
+use super::{BATCH, Host, HostError, Stamps};
 use crate::agents::live::{Closed, ProcessEnd};
 use crate::engine::{Effort, Grade, Input, Law, MicroUsd, RoundExit, Tokens, TurnRecord};
 use crate::run::agent::Agents;
@@ -16,6 +16,9 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
     /// The agent is gone and all was heard: settles the round, and tells that it ended.
     pub(super) fn close(&mut self) -> Result<(), HostError> {
         self.ask_afterwards()?;
+        if self.stopped.is_some() {
+            return Ok(());
+        }
         let left = self.os.sweep();
         self.swept += left;
         let Some(round) = self.round.take() else { return Ok(()) };
@@ -24,6 +27,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             effort,
             live,
             said,
+            mut stdout,
+            mut stderr,
             began,
             landed,
             before,
@@ -36,6 +41,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             ended_after_result,
             ..
         } = round;
+        stdout.finish(self.os, number)?;
+        stderr.finish(self.os, number)?;
         if left > 0 {
             self.note(&format!("round {number}: {left} processes that the agent left behind were ended"))?;
         }
@@ -62,8 +69,11 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             effort: &effort,
             exit,
             why: closed.why.as_deref(),
-            said: &said,
+            error: closed.error.as_deref().or(closed.why.as_deref()),
+            said: said.last(),
+            whole: &said.whole,
             interrupted: self.asked.is_some(),
+            verifies: self.machine.will_verify(),
             lasted: self.os.now().since(began),
             output: self.machine.spent().output.minus(before),
             turns,
@@ -84,24 +94,34 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             output: spent.output.minus(before),
             lasted: self.os.now().since(began),
             verdict: verdict.as_ref(),
+            changed: self.machine.changed(),
             oracle: self.answered.as_ref().map(|(answer, why)| (*answer, why.as_str())),
             spent,
         });
         Ok(())
     }
 
-    /// What the program says of its subagents once it is gone; nobody waits for that who asked twice for a stop.
+    /// What the program says of its subagents once it is gone; nobody waits for that who asked twice for a stop, or asks meanwhile.
     fn ask_afterwards(&mut self) -> Result<(), HostError> {
-        let (mut landed, mut silent) = (Vec::new(), None);
-        if let Some(round) = &mut self.round {
-            let parts = round.live.parts().to_vec();
-            for (name, launch) in self.agents.afterwards(&parts) {
-                let said = if self.times_asked < 2 { self.os.query(&launch) } else { Vec::new() };
-                if said.is_empty() {
-                    silent = Some(round.number);
-                }
-                round.live.followed(&name, &said, &mut landed);
+        let Some(round) = &mut self.round else { return Ok(()) };
+        let (mut landed, mut silent, cut) = (Vec::new(), None, round.cut);
+        let questions = self.agents.afterwards(round.live.parts());
+        let most = if questions.is_empty() { 0 } else { BATCH };
+        for (name, launch) in questions {
+            let said = if self.times_asked < 2 { self.os.query(&launch) } else { Vec::new() };
+            if said.is_empty() {
+                silent = Some(round.number);
             }
+            round.live.followed(&name, &said, &mut landed);
+        }
+        // who asked for a stop is heard before what nobody counted stops the loop
+        for _ in 0..most {
+            let Some(heard) = self.os.pending() else { break };
+            self.hear(heard, &mut landed)?;
+        }
+        if let Some(round) = &mut self.round {
+            // its agent had left by then
+            round.cut = cut;
         }
         landed.into_iter().try_for_each(|landed| self.land(landed))?;
         silent.map_or(Ok(()), |number| self.unmetered(number, "what a subagent came to cannot be asked for"))

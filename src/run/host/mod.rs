@@ -21,6 +21,7 @@ use super::agent::Agents;
 use super::journal::Journal;
 use super::os::{Asked, Heard, Launch, Os, Send};
 use super::record::round_folder;
+use super::redact::redact;
 use super::round::Round;
 use super::site::{Begin, Site};
 use super::view::View;
@@ -182,8 +183,11 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
     /// [`HostError`]: the agent was ended before.
     pub fn run(mut self) -> Result<Ended, HostError> {
         let outcome = self.go();
-        if self.round.take().is_some() {
+        if let Some(mut round) = self.round.take() {
             self.os.signal(Send::Kill);
+            // the loop is over whether the end of a log can be kept or not
+            let _ = round.stdout.finish(self.os, round.number);
+            let _ = round.stderr.finish(self.os, round.number);
         }
         self.swept += self.os.sweep();
         let control = outcome?;
@@ -257,7 +261,8 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
     fn spawn(&mut self, round: u64, effort: Effort) -> Result<(), HostError> {
         self.answered = None;
         let begin = Begin { round, effort: &effort, spent: self.machine.spent(), now: self.os.now() };
-        let prompt = self.site.before(self.os, &begin).map_err(HostError::Site)?;
+        let (prompt, notes) = self.site.before(self.os, &begin).map_err(HostError::Site)?;
+        notes.iter().try_for_each(|note| self.note(note))?;
         let launch = self.agents.launch(round, effort.word(), prompt, self.os.now()).map_err(HostError::Agent)?;
         self.keep_prompt(round, &launch)?;
         let now = self.os.now();
@@ -286,7 +291,8 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
         if launch.stdin.is_empty() {
             return Ok(());
         }
-        Ok(self.os.append(&format!("{}/prompt.md", round_folder(round)), &launch.stdin)?)
+        let prompt = String::from_utf8_lossy(&launch.stdin);
+        Ok(self.os.append(&format!("{}/prompt.md", round_folder(round)), redact(&prompt).as_bytes())?)
     }
 
     fn terminate(&mut self, how: Urgency) {
@@ -329,6 +335,7 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
 
     /// Tells people something, once.
     fn note(&mut self, text: &str) -> Result<(), HostError> {
+        let text = &*redact(text);
         if self.told.insert(text.to_owned()) {
             self.journal.write(self.os.now(), Record::Note { text: text.to_owned() })?;
             self.view.note(text);

@@ -7,7 +7,7 @@ use crate::agents::live::Landed;
 use crate::engine::{Input, Law, Millis, StopRequest, TurnRecord, Waiting};
 use crate::run::agent::Agents;
 use crate::run::os::{Heard, Os, Send};
-use crate::run::round::{Round, keep};
+use crate::run::round::Round;
 use crate::run::site::Site;
 use crate::run::view::View;
 
@@ -40,21 +40,21 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         Ok(())
     }
 
-    fn hear(&mut self, heard: Heard, landed: &mut Vec<Landed>) -> Result<(), HostError> {
+    pub(super) fn hear(&mut self, heard: Heard, landed: &mut Vec<Landed>) -> Result<(), HostError> {
         let now = self.os.now();
         let deaf = self.has_not_happened();
         let Some(round) = &mut self.round else { return Ok(()) };
         match heard {
             Heard::Stdout(bytes) => {
                 round.heard = now;
-                keep(self.os, round, 0, "stdout.log", &bytes)?;
+                round.stdout.take(self.os, round.number, &bytes)?;
                 if !deaf {
                     round.live.stdout(&bytes, landed);
                 }
             }
             Heard::Stderr(bytes) => {
                 round.heard = now;
-                keep(self.os, round, 1, "stderr.log", &bytes)?;
+                round.stderr.take(self.os, round.number, &bytes)?;
                 round.live.stderr(&bytes, landed);
             }
             Heard::Followed { file, bytes } => {
@@ -105,6 +105,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         match landed {
             Landed::Turn(turn) => return self.turn(turn),
             Landed::Request => {
+                round.said.pause();
                 round.requests += 1;
                 if self.requests.is_some_and(|cap| round.requests > cap) && !round.cut {
                     return self.tell(Input::Asked(StopRequest::Requests));
@@ -126,7 +127,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             Landed::Result => round.result = round.result.or_else(|| Some(self.os.now())),
             Landed::Said(text) => {
                 self.view.said(&text);
-                round.said = text;
+                round.said.say(&text);
             }
         }
         Ok(())
@@ -158,6 +159,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             }
         }
         if let Some(round) = &mut self.round {
+            round.said.pause();
             round.landed += u64::from(turn.counts_as_turn);
             round.cost = round.cost.plus(turn.cost.unwrap_or_default());
         }
