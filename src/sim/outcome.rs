@@ -156,13 +156,15 @@ pub struct Fate {
     pub exit: RoundExit,
     /// The limit that ends it, after those turns.
     pub limit: Option<Limit>,
+    /// Somebody asks for a stop after those turns. Chance never does; whoever scripts a world may.
+    pub interrupted: bool,
 }
 
 impl Fate {
     /// A round of so many turns that goes well.
     #[must_use]
     pub const fn whole(turns: usize) -> Self {
-        Self { turns, exit: RoundExit::Done, limit: None }
+        Self { turns, exit: RoundExit::Done, limit: None, interrupted: false }
     }
 }
 
@@ -282,10 +284,10 @@ impl Outcomes for Fortune<'_> {
         let failure = self.failure(round, turns);
         match self.limit(round, turns) {
             Some((before, limit)) if failure.is_none_or(|after| before <= after) => {
-                Fate { turns: before, exit: RoundExit::Failed, limit: Some(limit) }
+                Fate { exit: RoundExit::Failed, limit: Some(limit), ..Fate::whole(before) }
             }
             Some(_) | None => match failure {
-                Some(after) => Fate { turns: after, exit: RoundExit::Failed, limit: None },
+                Some(after) => Fate { exit: RoundExit::Failed, ..Fate::whole(after) },
                 None => Fate::whole(turns),
             },
         }

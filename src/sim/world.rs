@@ -63,7 +63,8 @@ pub struct RoundFacts<'a> {
     pub limited: bool,
     /// What it left behind; none where nobody says.
     pub left: Option<Left>,
-    /// What the governor made of it. A round that a kill-on rule ends is not read: then that nothing moved.
+    /// What the governor made of it. A round that is stopped by hand or by a kill-on rule is not read: then that nothing
+    /// moved.
     pub verdict: &'a Verdict,
 }
 
@@ -85,6 +86,7 @@ pub struct World<'l, 'm> {
 struct Went {
     exit: RoundExit,
     limited: bool,
+    interrupted: bool,
     rung: Rung,
 }
 
@@ -141,8 +143,9 @@ impl<'l, 'm> World<'l, 'm> {
                         continue;
                     };
                     let began = self.now;
-                    let Went { exit, limited, rung } = self.round(machine, round, index, trace);
-                    let unread = self.left.is_some_and(|left| left.kill_on).then(|| held(rung, self.now));
+                    let Went { exit, limited, interrupted, rung } = self.round(machine, round, index, trace);
+                    let unread = interrupted || self.left.is_some_and(|left| left.kill_on);
+                    let unread = unread.then(|| held(rung, self.now));
                     if let Some(verdict) = unread.as_ref().or_else(|| machine.verdict()) {
                         let (ended, draw, left) = (self.now, &self.draw, self.left);
                         each(&RoundFacts { round: index, began, ended, draw, exit, limited, left, verdict });
@@ -198,9 +201,14 @@ impl<'l, 'm> World<'l, 'm> {
             order = self.tell(machine, Input::Turned { turn }, trace);
             turns += 1;
         }
+        let reached = turns == fate.turns;
+        let interrupted = fate.interrupted && reached;
+        if interrupted {
+            order = self.tell(machine, Input::Asked(StopRequest::End), trace);
+        }
         let cut = matches!(order, Output::Terminate { .. });
         self.draw.keep(turns, self.accounting);
-        let limit = fate.limit.filter(|_| !cut);
+        let limit = fate.limit.filter(|_| reached && !interrupted);
         if let Some(Limit { lasts, told }) = limit {
             self.limit = self.limit.max(self.now.after(lasts));
             let until = if told { self.limit } else { Timestamp::EPOCH };
@@ -215,7 +223,7 @@ impl<'l, 'm> World<'l, 'm> {
         self.leave(machine, round, &Made { round: index, rung: rung.index(), turns, tokens: self.draw.total() }, trace);
         let exit = if cut { RoundExit::Cut } else { fate.exit };
         machine.handle(self.now, Input::Ended { round, exit }, trace);
-        Went { exit, limited: limit.is_some(), rung }
+        Went { exit, limited: limit.is_some(), interrupted, rung }
     }
 
     /// What will come of the round whose turns are drawn.
@@ -225,7 +233,7 @@ impl<'l, 'm> World<'l, 'm> {
         if self.now < self.limit {
             // the limit that fell in before is still there, and says as little as before
             let limit = Some(Limit { lasts: Millis::ZERO, told: false });
-            return Fate { turns: 0, exit: RoundExit::Failed, limit };
+            return Fate { turns: 0, exit: RoundExit::Failed, limit, ..fate };
         }
         Fate { turns: fate.turns.min(turns), ..fate }
     }
