@@ -94,6 +94,12 @@ pub mod _controls {
     #![doc = include_str!("CONTROLS.md")]
 }
 
+/// The laws: what each does, remembers and has to set, why, and how it did in the committed study.
+#[cfg(all(doc, feature = "cli"))]
+pub mod _laws {
+    #![doc = include_str!("LAWS.md")]
+}
+
 /// Decision records: context, choice, consequence, and what would change our mind.
 #[cfg(all(doc, feature = "cli"))]
 pub mod _decisions {

@@ -10,6 +10,9 @@ use flyball::lab::gate::{Kind, Rows, Suite, compare, run};
 use flyball::lab::grid::Cell;
 use flyball::lab::scenario::Scenario;
 
+#[path = "gate/slips.rs"]
+mod slips;
+
 /// Names the mistakes, and lists them.
 macro_rules! mistakes {
     ($($name:ident),* $(,)?) => {

@@ -224,7 +224,9 @@ fn a_sweep_stops_when_it_knows_enough_and_makes_a_page() {
     let page = fs::read_to_string(dir.path().join("sweep.html")).unwrap();
     whole_page(&page);
     assert!(page.contains("place between rungs") && page.contains("<button type=\"button\">on rung</button>"));
-    assert!(dir.path().join("out/s06-short-rounds/phase.svg").is_file());
+    for picture in ["phase", "occupancy", "returns"] {
+        assert!(dir.path().join(format!("out/s06-short-rounds/{picture}.svg")).is_file(), "{picture}");
+    }
 }
 
 #[test]
@@ -238,11 +240,27 @@ fn sensitivity_ranks() {
         assert!(out.status.success(), "{}", text(&out.stderr));
         text(&out.stdout)
     };
-    let said = of(&["--points", "4"]);
+    let said = of(&["--points", "4", "--html", "morris.html"]);
     assert!(said.contains("4 trajectories") && said.contains("slack"), "{said}");
-    let json: Value =
-        serde_json::from_str(&of(&["--method", "sobol", "--points", "16", "--format", "json", "--plots", "pictures"]))
-            .unwrap();
+    let json: Value = serde_json::from_str(&of(&[
+        "--method",
+        "sobol",
+        "--points",
+        "16",
+        "--format",
+        "json",
+        "--plots",
+        "pictures",
+        "--html",
+        "sobol.html",
+    ]))
+    .unwrap();
     assert!(json["results"]["on_rung"]["slack"]["total"].as_f64().unwrap() >= 0.0);
     assert!(dir.path().join("pictures/sensitivity.svg").is_file());
+    for (file, words) in [("morris.html", "points of rounds"), ("sobol.html", "share of the variance")] {
+        let page = fs::read_to_string(dir.path().join(file)).unwrap();
+        whole_page(&page);
+        assert_eq!((page.matches("<svg").count(), page.matches("<table").count()), (1, 3), "{file}");
+        assert!(page.contains(words) && page.contains("flyball sensitivity"), "{page}");
+    }
 }

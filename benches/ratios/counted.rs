@@ -8,37 +8,44 @@ use std::process::Command;
 use flyball::engine::LawKind;
 use flyball::lab::scenario::Scenario;
 
+use super::gate::Gate;
 use super::swept::{grid, swept};
 use super::typical::ROUNDS;
 use super::{ours, peers};
 
 /// The word that makes this program do counted work and nothing else; the work and how much of it follow.
 const COUNTED: &str = "--counted";
-const SWEEP: &str = "sweep";
 const METER: &str = "meter";
 
 /// Does counted work if this process is asked to.
 pub(crate) fn asked(scenario: &Scenario) -> Result<bool, Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip_while(|word| word != COUNTED).collect();
     let [_, work, amount] = words.as_slice() else { return Ok(false) };
-    if work == SWEEP {
-        black_box(swept(scenario, &grid(scenario, LawKind::Reference, [10, 10, 10])?, amount.parse()?, 1)?);
-    } else {
+    if work == METER {
         black_box(ours::meter(&peers::reports()[..amount.parse()?], 1, 64_000));
+    } else {
+        black_box(swept(scenario, &grid(scenario, work.parse()?, [10, 10, 10])?, amount.parse()?, 1)?);
     }
     Ok(true)
 }
 
-/// What was counted, in words.
-pub(crate) fn told() -> String {
-    let round = each(SWEEP, [1, 3], 1000.0 * f64::from(ROUNDS));
+/// What was counted, in words, and what of it is asked for.
+pub(crate) fn gates(_: &Scenario) -> Result<Vec<Gate>, Box<dyn Error>> {
+    let round = |law: LawKind| each(law.name(), [1, 3], 1000.0 * f64::from(ROUNDS));
+    let [reference, stride, stride3] = [LawKind::Reference, LawKind::Stride, LawKind::Stride3].map(round);
     let push = each(METER, [100_000, 300_000], 1.0);
-    round.zip(push).map_or_else(
-        || "instructions: not counted, there is no valgrind".into(),
-        |(round, push)| {
-            format!("instructions: {round:.0} a governed round of 1000 cells, all told; {push:.0} a push and a mean")
-        },
-    )
+    match reference.zip(stride).zip(push) {
+        None => println!("instructions: not counted, there is no valgrind"),
+        Some(((reference, stride), push)) => println!(
+            "instructions: {reference:.0} a governed round of 1000 cells by reference, all told, {stride:.0} by stride; {push:.0} a \
+             push and a mean"
+        ),
+    }
+    let over = |law: Option<f64>| reference.zip(law).map(|(reference, law)| reference / law);
+    Ok(vec![
+        Gate::at_least("instructions of a round by reference, over stride's", 1.0 / 6.0, 0.25, over(stride)),
+        Gate::at_least("the same over stride3's", 1.0 / 6.0, 0.25, over(stride3)),
+    ])
 }
 
 /// Instructions for each of `units` in an amount of some work.

@@ -70,7 +70,11 @@ th button::after{content:' \\2195';color:#59636e}th[aria-sort=ascending] button:
 th[aria-sort=descending] button::after{content:' \\2193'}.unit{display:block;font-weight:400;color:#59636e;font-size:.85em}\
 tr.marked{font-weight:600;background:#f3f4f6}tr.marked td:first-child::before{content:'\\2605 '}tbody tr:hover{background:#f3f4f6}\
 svg{max-width:100%;height:auto}code{background:#f3f4f6;padding:.1rem .3rem;overflow-wrap:anywhere}\
-@media print{main{padding:0;max-width:none}th button::after{content:''}h2{break-after:avoid}tr,svg{break-inside:avoid}.wide{overflow:visible}table{font-size:9pt}}";
+@page{margin:14mm}\
+@media print{body{font-size:10pt}main{padding:0;max-width:none}th button{display:contents}th button::after{content:none}h1,h2{break-after:avoid}tr,figure{break-inside:avoid}\
+thead{display:table-header-group}.wide{overflow:visible}table{font-size:8pt;width:100%}th,td{white-space:normal;padding:.15rem .3rem}\
+tr.marked,code{background:none}tr.marked td{border-top:1.5px solid #1f2328;border-bottom:1.5px solid #1f2328}\
+figure{margin:0 0 1rem}svg{max-height:23cm}}";
 
 /// Sorts by the first number of a cell, or by its words; again turns round.
 const SCRIPT: &str = "\
@@ -145,7 +149,9 @@ fn tabled(table: &Table, text: &mut String) {
             let (name, unit) = table.columns.get(at).map_or(("", ""), |(name, unit)| (name.as_str(), unit.as_str()));
             let first = row.first().map_or("", String::as_str);
             let told = escape(format!("{first}: {name} {cell} {unit}").trim());
-            let _ = write!(text, "<td{} title=\"{told}\">{}</td>", class(at), escape(cell));
+            // a line may break before a half width, and not inside it
+            let cell = escape(cell).replace("+- ", "+-&#160;");
+            let _ = write!(text, "<td{} title=\"{told}\">{cell}</td>", class(at));
         }
         text.push_str("</tr>\n");
     }

@@ -3,6 +3,9 @@
 //! It draws nothing and opens nothing: the shapes and the drawing are in [`plot`](super::plot), the files are the
 //! caller's. Numbers come from the result; the burn fan alone needs runs, and governs its few cells again by tables.
 
+pub mod conduct;
+
+use super::ends::RunEnd;
 use super::fixed::{from_micros, ufloat};
 use super::grid::Cell;
 use super::metric::Metric;
@@ -245,30 +248,12 @@ pub fn burn(job: &Job<'_>, result: &SweepResult, places: &[usize]) -> Burn {
 
 /// Quantiles over runs of what had been spent after each of a few dozen rounds; none where there is no band.
 fn fan(job: &Job<'_>, cell: &Cell, runs: u32) -> Option<Vec<BurnPoint>> {
-    let (scenario, rounds) = (job.scenario, job.rounds as usize);
-    let (band, seen) = (Band::new(cell.juice, cell.slack).ok()?, Band::new(cell.juice, scenario.evaluate.band).ok()?);
-    let budget = scenario.governor.budget;
-    let (over, start) = (Over::new(cell.over), scenario.plan.start);
-    let governed = Governed { band: &band, seen: &seen, over, rest: cell.rest, budget, start };
+    let rounds = job.rounds as usize;
     let every = rounds.div_ceil(50).max(1);
     let marks: Vec<usize> =
         (1..=rounds).filter(|round| *round == 1 || *round == rounds || round % every == 0).collect();
     let mut spent: Vec<[Vec<u64>; 2]> = vec![Default::default(); marks.len()];
-    let (mut tables, mut truth, mut log) = (Tables::default(), Truth::default(), RunLog::default());
-    let (mut scratch, mut end) = (Default::default(), super::ends::RunEnd::default());
-    let mut luck = scenario.agent.luck(job.seed, 0, job.rounds);
-    let logs = crate::engine::Law::reads_logs(&cell.law.build());
-    for run in 0..runs {
-        luck.restart(job.seed, run, job.rounds);
-        if job.engine() == Engine::Tables {
-            tables.fill(&mut luck, scenario.agent.rungs(), logs);
-            tables.govern(&governed, cell.law.build(), &mut scratch, &mut log);
-        } else {
-            let played = Play { scenario, seed: job.seed, run };
-            play(&played, &mut luck, &governed, cell.law.build(), &mut log, &mut end);
-        }
-        let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
-        truth.fill(rounds, scenario.agent.rungs(), cell.juice, scenario.evaluate.band, ln_mean).ok()?;
+    each_run(job, cell, runs, &mut |log, truth| {
         let (mut off, mut round) = (0_u64, 0);
         for (mark, spent) in marks.iter().zip(&mut spent) {
             while round < (*mark).min(log.rounds()) {
@@ -279,12 +264,41 @@ fn fan(job: &Job<'_>, cell: &Cell, runs: u32) -> Option<Vec<BurnPoint>> {
             spent[0].push(off);
             spent[1].push(log.tokens[round]);
         }
-    }
+    })?;
     let point = |(round, spent): (&usize, [Vec<u64>; 2])| {
         let [off, total] = spent.map(quantiles);
         BurnPoint { round: u64::try_from(*round).unwrap_or(u64::MAX), off, total }
     };
     Some(marks.iter().zip(spent).map(point).collect())
+}
+
+/// Governs the first runs of the sweep again, of this cell, and shows each with what was right in it; none where there is no band.
+fn each_run(job: &Job<'_>, cell: &Cell, runs: u32, show: &mut dyn FnMut(&RunLog, &Truth)) -> Option<()> {
+    let (scenario, rounds) = (job.scenario, job.rounds as usize);
+    let tuning = &scenario.governor.tuning;
+    let band = tuning.band(cell.juice, cell.slack).ok()?;
+    let seen = Band::new(cell.juice, scenario.evaluate.band).ok()?;
+    let budget = scenario.governor.budget;
+    let (over, start) = (Over::new(cell.over), scenario.plan.start);
+    let governed = Governed { band: &band, seen: &seen, over, rest: cell.rest, budget, start };
+    let (mut tables, mut truth, mut log) = (Tables::default(), Truth::default(), RunLog::default());
+    let (mut scratch, mut end) = (Default::default(), RunEnd::default());
+    let mut luck = scenario.agent.luck(job.seed, 0, job.rounds);
+    let logs = crate::engine::Law::reads_logs(&cell.law.build());
+    for run in 0..runs {
+        luck.restart(job.seed, run, job.rounds);
+        if job.engine() == Engine::Tables {
+            tables.fill(&mut luck, scenario.agent.rungs(), logs);
+            tables.govern(&governed, cell.law.tuned(tuning), &mut scratch, &mut log);
+        } else {
+            let played = Play { scenario, seed: job.seed, run };
+            play(&played, &mut luck, &governed, cell.law.tuned(tuning), &mut log, &mut end);
+        }
+        let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
+        truth.fill(rounds, scenario.agent.rungs(), cell.juice, scenario.evaluate.band, ln_mean).ok()?;
+        show(&log, &truth);
+    }
+    Some(())
 }
 
 /// The 5, 25, 50, 75 and 95 % points: the value at the nearest rank, so that it is one that was seen.
@@ -364,7 +378,7 @@ mod tests {
     use crate::lab::sweep::{Engine, summarise, sweep};
     use std::sync::atomic::AtomicBool;
 
-    fn with(check: impl Fn(&Job<'_>, &SweepResult, &Finished)) {
+    pub(super) fn with(check: impl Fn(&Job<'_>, &SweepResult, &Finished)) {
         let text = include_str!("../../scenarios/s02-typical.toml");
         let scenario = Scenario::load(text, "s02-typical.toml").unwrap();
         let axes = Axes {

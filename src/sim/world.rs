@@ -78,6 +78,8 @@ pub struct World<'l, 'm> {
     now: Timestamp,
     draw: RoundDraw,
     left: Option<Left>,
+    /// What of it waits for the oracle's answer.
+    untold: Option<Left>,
     /// Until when the backend takes no request.
     limit: Timestamp,
 }
@@ -101,6 +103,7 @@ impl<'l, 'm> World<'l, 'm> {
             now: Timestamp::EPOCH,
             draw: RoundDraw::default(),
             left: None,
+            untold: None,
             limit: Timestamp::EPOCH,
         }
     }
@@ -158,6 +161,9 @@ impl<'l, 'm> World<'l, 'm> {
                 Output::Verify { round } => {
                     machine.poll(trace);
                     let answer = self.left.map_or(Answer::Fail, |left| left.answer);
+                    if let Some(left) = self.untold.take() {
+                        self.progress(machine, round, &left, trace);
+                    }
                     machine.handle(self.now, Input::Verified { round, answer }, trace);
                 }
                 // a round is ended where its turns are told; here none is in progress
@@ -270,7 +276,7 @@ impl<'l, 'm> World<'l, 'm> {
         self.tell(machine, input, trace);
     }
 
-    /// What the round leaves behind: told before its end is.
+    /// What the round leaves behind: told before its end is, or with the oracle's answer where one will be asked.
     fn leave<L: Law, C: Cutoff>(
         &mut self,
         machine: &mut Machine<L, C>,
@@ -279,11 +285,25 @@ impl<'l, 'm> World<'l, 'm> {
         trace: &mut impl TraceSink,
     ) {
         self.left = self.outcomes.as_mut().map(|outcomes| outcomes.left(made));
-        let Some(Left { tree, error, kill_on, .. }) = self.left else { return };
-        self.tell(machine, Input::Progress { round, tree, error }, trace);
-        if kill_on {
+        let Some(left) = self.left else { return };
+        if machine.will_verify() && !left.kill_on {
+            self.untold = Some(left);
+            return;
+        }
+        self.progress(machine, round, &left, trace);
+        if left.kill_on {
             self.tell(machine, Input::Asked(StopRequest::KillOn), trace);
         }
+    }
+
+    fn progress<L: Law, C: Cutoff>(
+        &self,
+        machine: &mut Machine<L, C>,
+        round: u64,
+        left: &Left,
+        trace: &mut impl TraceSink,
+    ) {
+        self.tell(machine, Input::Progress { round, tree: left.tree, error: left.error }, trace);
     }
 
     /// Tells one fact and gives the order that follows.

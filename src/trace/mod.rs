@@ -15,14 +15,16 @@
 mod added;
 mod event;
 mod header;
+mod kept;
 mod moment;
 mod read;
 mod words;
 mod write;
 
 pub use added::Added;
-pub use event::{BeliefOf, CapsOf, Kept, Line, MeanOf, ProcessId, Record, RowsOf, StatedTurn, Turn};
+pub use event::{BeliefOf, Line, MeanOf, ProcessId, Record, StatedTurn, Turn};
 pub use header::{Header, Setup};
+pub use kept::{CapsOf, Kept, RowsOf};
 pub use moment::iso;
 pub use read::{Reader, Trace, TraceError, read};
 pub use words::{Hex, Word, Worded};

@@ -75,6 +75,7 @@ impl Agents for Program {
 struct Project {
     rounds: Vec<(String, u64, u64)>,
     left: Option<Outcome>,
+    untold: Option<Progress>,
 }
 
 impl Site<Stage<'_>> for Project {
@@ -92,12 +93,18 @@ impl Site<Stage<'_>> for Project {
         self.left = Some(left);
         let Outcome { tree, error, kill_on, .. } = left;
         let kill = kill_on.then(|| "it said so".to_owned());
-        Ok(Left { progress: Some(Progress { tree, error }), kill, notes: Vec::new() })
+        let progress = Some(Progress { tree, error });
+        // as the project of settings does: what the oracle's answer belongs to comes with it
+        if gone.verifies && kill.is_none() {
+            self.untold = progress;
+            return Ok(Left::default());
+        }
+        Ok(Left { progress, kill, notes: Vec::new() })
     }
 
     fn verify(&mut self, _: &mut Stage<'_>, _: u64, _: Option<Millis>) -> Result<Verdict, String> {
         let answer = self.left.map_or(Answer::Fail, |left| left.answer);
-        Ok(Verdict { answer: Some(answer), ..Verdict::default() })
+        Ok(Verdict { answer: Some(answer), progress: self.untold.take(), ..Verdict::default() })
     }
 }
 

@@ -8,7 +8,7 @@ use comfy_table::Table;
 use crate::cli::args::{Axes as AxisFlags, One};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::output::{Folder, hint};
-use crate::engine::{Answer, Ladder, Mean, Side, Target, Verdict};
+use crate::engine::{Answer, Ladder, Mean, Ratio, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::bounds::MAX_THREADS;
@@ -117,6 +117,17 @@ fn wrong(error: AxisError) -> Failure {
 pub fn price(text: &str) -> Result<f64, String> {
     let price = text.trim().parse().ok().filter(|price| (0.0..=1e6).contains(price));
     price.ok_or_else(|| "it must be US dollars for a million output tokens, from 0 to 1000000".to_owned())
+}
+
+/// How well something is to be known, a share.
+///
+/// # Errors
+/// What is wrong with it, for people.
+pub fn precision(text: &str) -> Result<Ratio, String> {
+    match SLACK.value(text)? {
+        share if share.ppm() == 0 => Err("it must be above 0: no number of runs or rounds tells exactly".to_owned()),
+        share => Ok(share),
+    }
 }
 
 /// The value of a flag.

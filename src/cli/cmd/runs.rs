@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::run::view::{exit, millions, span, usd};
+use crate::cli::args::whole;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::print;
@@ -58,7 +59,8 @@ pub struct Status {
     #[command(flatten)]
     pub place: Place,
     /// Rounds to show, the last ones
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 10)]
+    #[arg(value_parser = whole::<usize, 0, { u64::MAX }>)]
     pub rounds: usize,
     /// What to print
     #[arg(long, value_enum, default_value = "text")]

@@ -1,5 +1,7 @@
 //! `flyball sensitivity`: what a law's result hangs on.
 
+mod report;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use crate::cli::output::{self, Folder};
 use crate::lab::axis;
 use crate::lab::bounds::{self, MAX_ROUNDS};
 use crate::lab::metric::Metric;
-use crate::lab::plot::{Bar, BarRow, Bars};
+use crate::lab::page;
 use crate::lab::result::VERSION;
 use crate::lab::sensitivity::factors::{Asked, FACTORS, RESULTS, indexed, screened};
 use crate::lab::sensitivity::{Effect, Index};
@@ -40,45 +42,92 @@ pub fn run(args: &Sensitivity) -> Outcome {
         rounds,
         seed: args.seed.unwrap_or(scenario.plan.seed),
     };
-    let (text, value) = match args.method {
-        Method::Morris => {
-            let found = screened(&asked).map_err(Failure::usage)?;
-            (
-                effects(&asked, &found),
-                object(&asked, "morris", found.iter().map(|row| row.iter().map(effect).collect())),
-            )
-        }
-        Method::Sobol => {
-            let found = indexed(&asked).map_err(Failure::usage)?;
-            if let Some(folder) = &folder {
-                let picture = bars(&asked, &found);
-                common::picture(folder, "sensitivity", &picture.svg(), &picture)?;
-            }
-            (indices(&asked, &found), object(&asked, "sobol", found.iter().map(|row| row.iter().map(index).collect())))
-        }
+    let found = match args.method {
+        Method::Morris => Found::Effects(screened(&asked).map_err(Failure::usage)?),
+        Method::Sobol => Found::Indices(indexed(&asked).map_err(Failure::usage)?),
     };
     match args.format {
-        ShortFormat::Table => output::print(text.as_bytes())?,
-        ShortFormat::Json => output::print(format!("{value}\n").as_bytes())?,
+        ShortFormat::Table => output::print(text(&asked, &found).as_bytes())?,
+        ShortFormat::Json => output::print(format!("{}\n", object(&asked, &found)).as_bytes())?,
+    }
+    let picture = report::bars(&asked, &found);
+    if let Some(folder) = &folder {
+        common::picture(folder, "sensitivity", &picture.svg(), &picture)?;
+    }
+    if let Some(file) = &args.html {
+        let html = page::html(&report::page(&asked, &found, picture.svg(), command(args, &asked)));
+        output::write_whole(file, |out| out.write_all(html.as_bytes()))?;
+        output::say(&format!("wrote {}", file.display()));
     }
     Ok(Exit::Success)
 }
 
-fn unit(metric: Metric) -> (&'static str, f64) {
-    if metric == Metric::OnRung {
-        ("on rung, points of rounds", 100.0)
-    } else if metric == Metric::Reversals {
-        ("reversals per 100 rounds", 1.0)
-    } else {
-        ("excess, nats", 1.0)
+/// What was found: by result, by factor.
+enum Found {
+    Effects(Vec<Vec<Effect>>),
+    Indices(Vec<Vec<Index>>),
+}
+
+impl Found {
+    const fn method(&self) -> &'static str {
+        match self {
+            Self::Effects(_) => "morris",
+            Self::Indices(_) => "sobol",
+        }
+    }
+
+    /// What it rests on, in words.
+    fn footing(&self, asked: &Asked<'_>) -> String {
+        match self {
+            Self::Effects(_) => format!("{} trajectories", asked.points),
+            Self::Indices(_) => format!("{} points", asked.points),
+        }
     }
 }
 
-fn head(asked: &Asked<'_>, what: &str) -> String {
+/// What makes it again.
+fn command(args: &Sensitivity, asked: &Asked<'_>) -> String {
+    let method = if args.method == Method::Morris { "morris" } else { "sobol" };
     format!(
-        "{}: {} by {what}, {} runs of {} rounds at each point, seed {}\n",
-        asked.scenario.name, asked.law, asked.runs, asked.rounds, asked.seed
+        "flyball sensitivity {} --law {} --method {method} --points {} --runs {} --rounds {} --seed {}",
+        args.scenario.display(),
+        asked.law,
+        asked.points,
+        asked.runs,
+        asked.rounds,
+        asked.seed
     )
+}
+
+const SIZES: &str =
+    "size: the mean size of the effect; mean: with its sign; spread: how much it hangs on where the others stand";
+const SHARES: &str = "first: what would go if this factor were known; total: what would be left if all others were";
+
+/// What a result is called, its unit, and how many of that unit one is.
+fn unit(metric: Metric) -> (&'static str, &'static str, f64) {
+    if metric == Metric::OnRung {
+        ("on rung", "points of rounds", 100.0)
+    } else if metric == Metric::Reversals {
+        ("reversals", "per 100 rounds", 1.0)
+    } else {
+        ("excess", "nats", 1.0)
+    }
+}
+
+fn text(asked: &Asked<'_>, found: &Found) -> String {
+    let head = format!(
+        "{}: {} by {}, {} runs of {} rounds at each point, seed {}\n",
+        asked.scenario.name,
+        asked.law,
+        found.footing(asked),
+        asked.runs,
+        asked.rounds,
+        asked.seed
+    );
+    match found {
+        Found::Effects(found) => effects(head, found),
+        Found::Indices(found) => indices(head, found),
+    }
 }
 
 /// Places of the factors, the largest first.
@@ -88,13 +137,12 @@ fn order(size: impl Fn(usize) -> f64) -> Vec<usize> {
     places
 }
 
-fn effects(asked: &Asked<'_>, found: &[Vec<Effect>]) -> String {
-    let mut text = head(asked, &format!("{} trajectories", asked.points));
+fn effects(mut text: String, found: &[Vec<Effect>]) -> String {
     for (metric, effects) in RESULTS.into_iter().zip(found) {
-        let (name, scale) = unit(metric);
+        let (name, unit, scale) = unit(metric);
         let _ = write!(
             text,
-            "\n{name}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n",
+            "\n{name}, {unit}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n",
             "factor", "size (95 %)", "mean", "spread"
         );
         for at in order(|at| effects[at].size) {
@@ -103,12 +151,11 @@ fn effects(asked: &Asked<'_>, found: &[Vec<Effect>]) -> String {
             let _ = writeln!(text, "  {:<10}{size:>16}{:>10.2}{:>10.2}", FACTORS[at], mean * scale, spread * scale);
         }
     }
-    text.push_str("\nsize: the mean size of the effect; mean: with its sign; spread: how much it hangs on where the others stand\n");
+    let _ = writeln!(text, "\n{SIZES}");
     text
 }
 
-fn indices(asked: &Asked<'_>, found: &[Vec<Index>]) -> String {
-    let mut text = head(asked, &format!("{} points", asked.points));
+fn indices(mut text: String, found: &[Vec<Index>]) -> String {
     for (metric, indices) in RESULTS.into_iter().zip(found) {
         let _ = write!(
             text,
@@ -127,7 +174,7 @@ fn indices(asked: &Asked<'_>, found: &[Vec<Index>]) -> String {
             let _ = writeln!(text, "  {:<10}{first:>24}{total:>24}", FACTORS[at]);
         }
     }
-    text.push_str("\nfirst: what would go if this factor were known; total: what would be left if all others were\n");
+    let _ = writeln!(text, "\n{SHARES}");
     text
 }
 
@@ -142,7 +189,11 @@ fn index(index: &Index) -> Value {
     })
 }
 
-fn object(asked: &Asked<'_>, method: &str, rows: impl Iterator<Item = Vec<Value>>) -> Value {
+fn object(asked: &Asked<'_>, found: &Found) -> Value {
+    let rows: Vec<Vec<Value>> = match found {
+        Found::Effects(found) => found.iter().map(|row| row.iter().map(effect).collect()).collect(),
+        Found::Indices(found) => found.iter().map(|row| row.iter().map(index).collect()).collect(),
+    };
     let results: serde_json::Map<String, Value> = RESULTS
         .into_iter()
         .zip(rows)
@@ -153,29 +204,7 @@ fn object(asked: &Asked<'_>, method: &str, rows: impl Iterator<Item = Vec<Value>
         })
         .collect();
     json!({
-        "version": VERSION, "scenario": asked.scenario.name, "law": asked.law.name(), "method": method,
+        "version": VERSION, "scenario": asked.scenario.name, "law": asked.law.name(), "method": found.method(),
         "points": asked.points, "runs": asked.runs, "rounds": asked.rounds, "seed": asked.seed, "results": results,
     })
-}
-
-/// Indices of the share on right rungs, as bars.
-fn bars(asked: &Asked<'_>, found: &[Vec<Index>]) -> Bars {
-    let empty = Vec::new();
-    let indices = found.first().unwrap_or(&empty);
-    let row = |at: usize| {
-        let Index { first, first_interval: f, total, total_interval: t } = indices[at];
-        let values = vec![Bar::new(first, Some((f.lo, f.hi))), Bar::new(total, Some((t.lo, t.hi)))];
-        BarRow { label: FACTORS[at].to_owned(), values, ..BarRow::default() }
-    };
-    Bars {
-        title: format!("What the share of rounds on a right rung hangs on, with {}", asked.law),
-        facts: vec![asked.scenario.name.clone(), format!("{} points", asked.points), format!("seed {}", asked.seed)],
-        note: "First: what would go if this factor were known. Total: what would be left if all others were."
-            .to_owned(),
-        x: "share of the variance".to_owned(),
-        names: vec!["first order".to_owned(), "total".to_owned()],
-        decimals: 2,
-        rows: if indices.is_empty() { vec![] } else { order(|at| indices[at].total).into_iter().map(row).collect() },
-        ..Bars::default()
-    }
 }

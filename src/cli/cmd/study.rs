@@ -51,14 +51,9 @@ fn plan(args: &Args) -> Outcome<Plan> {
     })
 }
 
-/// What makes the page again.
+/// What makes the page again: the files one by one, since a pattern need not hold the same ones tomorrow.
 fn command(args: &Args) -> String {
-    let folder = args.scenarios.first().and_then(|path| path.parent()).map(|folder| folder.display().to_string());
-    let files = match (args.scenarios.len(), folder) {
-        (0, _) | (_, None) => String::new(),
-        (1, _) => format!(" {}", args.scenarios[0].display()),
-        (_, Some(folder)) => format!(" {folder}/*.toml"),
-    };
+    let files: String = args.scenarios.iter().map(|path| format!(" {}", path.display())).collect();
     let Args { runs, loops, rounds, seed, .. } = args;
     format!("flyball study{files} --runs {runs} --loops {loops} --rounds {rounds} --seed {seed}")
 }

@@ -12,11 +12,10 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
 use crate::lab::advice;
-use crate::lab::axis::SLACK;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
 use crate::lab::page;
-use crate::lab::pictures;
+use crate::lab::pictures::{self, conduct};
 use crate::lab::report::{choice, csv, decimal, ends, json, table};
 use crate::lab::result::{SweepResult, VERSION};
 use crate::lab::scenario::{GovernorSettings, Scenario};
@@ -31,7 +30,7 @@ pub fn run(args: &Sweep) -> Outcome {
     let scenario = common::scenario(&args.scenario)?;
     let grid = scenario.grid(common::axes(&args.axes)?).map_err(Failure::usage)?;
     let mut job = job(args, &scenario, &grid)?;
-    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, |text| SLACK.value(text)));
+    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, common::precision));
     let precision = precision.transpose()?;
     let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
     common::advise(&scenario, grid.juices());
@@ -113,10 +112,13 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
     Ok(text)
 }
 
+/// Pictures of a sweep beside its heat maps.
+const PICTURES: [&str; 6] = ["settle", "burn", "phase", "occupancy", "false-moves", "returns"];
+
 /// Whether a sweep may have written this file: what an earlier one left must not stand beside new results.
 fn is_ours(name: &str) -> bool {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    let picture = ["settle", "burn", "phase"].contains(&stem) || stem.starts_with("heat-");
+    let picture = PICTURES.contains(&stem) || stem.starts_with("heat-");
     match ending {
         "json" | "svg" | "png" => picture || name == "result.json",
         "toml" => stem == "flyball" || stem.starts_with("flyball-"),
@@ -149,7 +151,7 @@ fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()>
     Ok(())
 }
 
-/// Heat maps of each law at the middle target, settling curves, burn fans and phases; what was drawn, as SVG.
+/// Heat maps of each law at the middle target, settling curves, burn fans, phases and how the loop behaves; what was drawn, as SVG.
 fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepResult) -> Outcome<Vec<String>> {
     let mut drawn = Vec::new();
     if let Some(juice) = pictures::middle(job) {
@@ -175,6 +177,15 @@ fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepR
     }
     if let Some(phase) = pictures::phase(job, result) {
         drawn.push(drawing(folder, "phase", phase.svg(), &phase)?);
+    }
+    if let Some(occupancy) = conduct::occupancy(job, result, &places) {
+        drawn.push(drawing(folder, "occupancy", occupancy.svg(), &occupancy)?);
+    }
+    if let Some(moves) = conduct::false_moves(job, result) {
+        drawn.push(drawing(folder, "false-moves", moves.svg(), &moves)?);
+    }
+    if let Some(returns) = conduct::returns(job, result, &places) {
+        drawn.push(drawing(folder, "returns", returns.svg(), &returns)?);
     }
     Ok(drawn)
 }

@@ -94,9 +94,9 @@ impl Typed {
             budget: read(all, "governor.budget", none_at_zero(axis_millionths))?.map(Tokens::new),
             tokens: read(all, "controls.tokens", maybe(none_at_zero(axis_millionths)))?.flatten().map(Tokens::new),
             cost: read(all, "controls.cost", maybe(none_at_zero(axis_millionths)))?.flatten().map(MicroUsd::new),
-            wall: read(all, "controls.wall", maybe(axis::duration))?,
-            round_wall: read(all, "controls.round", maybe(axis::duration))?,
-            inactivity: read(all, "controls.inactivity", maybe(axis::duration))?,
+            wall: read(all, "controls.wall", maybe(some_time))?,
+            round_wall: read(all, "controls.round", maybe(some_time))?,
+            inactivity: read(all, "controls.inactivity", maybe(some_time))?,
             requests: read(all, "controls.requests", maybe(at_least_one))?.and_then(NonZeroU64::new),
             agent_failures: read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new),
             no_progress: no_progress(all)?.and_then(NonZeroU32::new),
@@ -126,7 +126,7 @@ impl Typed {
             arguments: read(all, "agent.arguments", words)?,
             ladder: read(all, "agent.ladder", list)?,
             call_turns: read(all, "controls.call_turns", maybe(at_least_one))?,
-            call_cost: read(all, "controls.call_cost", maybe(axis_millionths))?,
+            call_cost: read(all, "controls.call_cost", maybe(some_cost))?,
             unlimited: read(all, "controls.unlimited", flag)?,
         })
     }
@@ -167,6 +167,17 @@ fn none_at_zero(parse: impl Fn(&str) -> Result<u64, String>) -> impl Fn(&str) ->
 /// A decimal number in millionths: millions of tokens to the token, dollars to the millionth.
 fn axis_millionths(text: &str) -> Result<u64, String> {
     axis::millionths(text).map_err(|fault| fault.to_string())
+}
+
+/// A cap on time: one of nothing would end what it caps before it began.
+fn some_time(text: &str) -> Result<Millis, String> {
+    axis::duration(text)
+        .and_then(|time| if time == Millis::ZERO { Err("it must be above 0".to_owned()) } else { Ok(time) })
+}
+
+/// A cap on cost that a program is given, and may take for none where it is 0.
+fn some_cost(text: &str) -> Result<u64, String> {
+    axis_millionths(text).and_then(|cost| if cost == 0 { Err("it must be above 0".to_owned()) } else { Ok(cost) })
 }
 
 fn at_least_one(text: &str) -> Result<u64, String> {

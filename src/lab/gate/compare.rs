@@ -47,22 +47,35 @@ pub struct Verdict {
 #[must_use]
 pub fn compare(baseline: &Rows, now: &Rows) -> Verdict {
     let same_luck = (baseline.seed, baseline.runs, baseline.rounds) == (now.seed, now.runs, now.rounds);
-    let find = |rows: &'_ Rows, key: &Key| rows.rows.iter().position(|row| row.key == *key);
     let noisy = now.rows.iter().filter(|row| matches!(row.held, Held::Runs(_))).count();
     let confidence = 1.0 - FALSE_ALARM / ufloat((noisy * (Counts::NAMES.len() - 1)).max(1) as u64);
     let mut findings = Vec::new();
     for row in &now.rows {
-        let found = match find(baseline, &row.key).map(|at| &baseline.rows[at]) {
-            None => Some((Kind::Missing, "is not in the baseline".to_owned())),
-            Some(before) => differs(before, row, same_luck, confidence, baseline.rounds == now.rounds),
-        };
-        findings.extend(found.map(|(kind, what)| Finding { key: row.key.clone(), kind, what }));
+        let before: Vec<&Row> = baseline.rows.iter().filter(|before| meets(&before.key, &row.key)).collect();
+        if before.is_empty() {
+            let what = "is not in the baseline".to_owned();
+            findings.push(Finding { key: row.key.clone(), kind: Kind::Missing, what });
+        }
+        for before in before {
+            let found = differs(before, row, same_luck, confidence, baseline.rounds == now.rounds);
+            // the row that says more of what it is of
+            let key = if row.key.over.is_some() { &row.key } else { &before.key };
+            findings.extend(found.map(|(kind, what)| Finding { key: key.clone(), kind, what }));
+        }
     }
-    for row in baseline.rows.iter().filter(|row| find(now, &row.key).is_none()) {
+    for row in baseline.rows.iter().filter(|row| !now.rows.iter().any(|now| meets(&row.key, &now.key))) {
         let what = "is in the baseline and no more in the suite".to_owned();
         findings.push(Finding { key: row.key.clone(), kind: Kind::Missing, what });
     }
     Verdict { rows: now.rows.len(), same_luck, seed: now.seed, findings }
+}
+
+/// Whether two rows are to be compared. Rows of a law whose settings all came to the same stand as one, and whether they do can be
+/// luck: such a row meets each of the rows that it stands for.
+fn meets(one: &Key, other: &Key) -> bool {
+    let (set, other_set) = ((one.over, one.slack), (other.over, other.slack));
+    let whole = |set| set == (None, None);
+    one.scenario == other.scenario && one.law == other.law && (set == other_set || whole(set) || whole(other_set))
 }
 
 fn differs(before: &Row, now: &Row, same_luck: bool, confidence: f64, same_rounds: bool) -> Option<(Kind, String)> {
@@ -168,4 +181,39 @@ fn welch(one: (f64, f64, usize), other: (f64, f64, usize), confidence: f64) -> O
     let whole = u64::try_from(crate::lab::fixed::whole(libm::floor(degrees))).unwrap_or(1).max(1);
     let half = t_quantile(0.5 + confidence / 2.0, whole)? * (a + b).sqrt();
     Some(Interval { lo: difference - half, hi: difference + half })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{LawKind, Millis, Ratio};
+
+    fn row(over: Option<u64>, right: u64) -> Row {
+        let slack = over.map(|_| Ratio::from_ppm(150_000));
+        let key = Key { scenario: "one".to_owned(), law: LawKind::Hybrid, over: over.map(Millis::from_secs), slack };
+        Row { key, held: Held::Runs(vec![Counts { right, ..Counts::default() }; 4]) }
+    }
+
+    fn rows(seed: u64, rows: Vec<Row>) -> Rows {
+        Rows { seed, runs: 4, rounds: 9, rows }
+    }
+
+    /// Whether settings come to the same can be luck: then one row stands where two stood, and neither is gone.
+    #[test]
+    fn a_row_for_all_settings_meets_each_of_them() {
+        for seed in [1, 2] {
+            let (apart, one) = (rows(1, vec![row(Some(300), 5), row(Some(3600), 5)]), rows(seed, vec![row(None, 5)]));
+            assert_eq!(compare(&apart, &one).findings, []);
+            assert_eq!(compare(&one, &apart).findings, []);
+            let other = rows(1, vec![row(Some(300), 5), row(Some(3600), 4)]);
+            for (before, now) in [(&other, &one), (&one, &other)] {
+                let verdict = compare(before, now);
+                assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
+                assert_eq!(verdict.findings[0].key, other.rows[1].key);
+                assert_ne!(verdict.findings[0].kind, Kind::Missing);
+            }
+        }
+        let gone = compare(&rows(1, vec![row(Some(300), 5)]), &rows(2, vec![row(Some(3600), 5)]));
+        assert_eq!(gone.findings.iter().filter(|finding| finding.kind == Kind::Missing).count(), 2);
+    }
 }

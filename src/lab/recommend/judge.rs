@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use super::race::{Race, Trade, keeps_limits, race, trade};
 use super::screen::{Screened, screen, usual_axes};
-use super::{Record, Run, Setting, World, objective};
+use super::{Record, Run, Setting, WHOLE, World, at_home, estimate, objective, scaled};
 use crate::engine::{LawKind, Millis, Tokens};
 use crate::lab::choose::{SIMPLEST_FIRST, Weights};
 use crate::lab::fixed::ufloat;
 use crate::lab::grid::Axes;
 use crate::lab::settings::Settings;
-use crate::lab::stats::{CONFIDENCE, Estimate, Moments, paired, quantile};
+use crate::lab::stats::{CONFIDENCE, Estimate, paired, quantile, wilson};
 use crate::lab::sweep::SweepError;
 
 /// A setting that is this much worse than the best, in millionths of loss, is worse, whatever luck could explain.
@@ -62,16 +62,16 @@ pub struct Promise {
     pub settle_rounds: Estimate,
     /// Tokens before settling.
     pub settle_tokens: Estimate,
-    /// Share of runs that did not settle.
-    pub unsettled: f64,
+    /// Share of runs that did not settle, with Wilson's interval.
+    pub unsettled: Estimate,
     /// Tokens within which half of the runs settled, and nine of ten, each with the interval of its order statistic.
     pub settle_within: [Option<Quantile>; 2],
     /// Share of tokens spent on wrong rungs.
     pub off_tokens: Estimate,
     /// Seconds that a token takes.
     pub seconds_per_token: f64,
-    /// The mean loss in each world.
-    pub by_world: Vec<f64>,
+    /// The loss in each world.
+    pub by_world: Vec<Estimate>,
 }
 
 /// A quantile over runs, and its interval where there are enough of them.
@@ -95,8 +95,8 @@ pub struct Regret {
     pub budget: u64,
     /// Tokens.
     pub tokens: Estimate,
-    /// Seconds of work that those tokens take.
-    pub seconds: f64,
+    /// Seconds of work that those tokens take; the interval is that of the tokens.
+    pub seconds: Estimate,
 }
 
 /// The recommendation and all that it rests on.
@@ -272,30 +272,6 @@ fn simpler(worlds: &[World], a: &Setting, b: &Setting) -> Ordering {
     (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)).then(a.3.total_cmp(&b.3))
 }
 
-fn estimate(values: impl IntoIterator<Item = i64>, unit: f64) -> Estimate {
-    let mut moments = Moments::default();
-    values.into_iter().for_each(|value| moments.add(value));
-    scaled(moments.estimate(CONFIDENCE), unit)
-}
-
-/// Moments are of millionths; `unit` is what one of theirs is worth.
-fn scaled(estimate: Option<Estimate>, unit: f64) -> Estimate {
-    let estimate = estimate.unwrap_or(Estimate { mean: 0.0, interval: None, n: 0 });
-    let interval = estimate
-        .interval
-        .map(|interval| crate::lab::stats::Interval { lo: interval.lo * unit, hi: interval.hi * unit });
-    Estimate { mean: estimate.mean * unit, interval, n: estimate.n }
-}
-
-/// By run, the mean of a value over the scenarios as they are.
-fn at_home(worlds: &[World], by_world: &[&[Run]], value: impl Fn(&Run) -> i64) -> Vec<i64> {
-    let home: Vec<&[Run]> =
-        worlds.iter().zip(by_world).filter(|(world, _)| world.home).map(|(_, runs)| *runs).collect();
-    let count = i64::try_from(home.len().max(1)).unwrap_or(1);
-    let runs = home.first().map_or(0, |runs| runs.len());
-    (0..runs).map(|run| home.iter().map(|runs| value(&runs[run])).sum::<i64>() / count).collect()
-}
-
 fn promise(
     worlds: &[World],
     fresh: &Record,
@@ -320,19 +296,19 @@ fn promise(
         on_rung: of(|run| run.on_rung, 1.0),
         reversals: of(|run| run.reversals, 1.0),
         settle_rounds: of(|run| run.settle_rounds, 1.0),
-        // whole tokens, which the moments take for millionths
-        settle_tokens: of(|run| run.settle_tokens, 1e6),
-        unsettled: ufloat(lost) / ufloat(count.max(1)),
+        settle_tokens: of(|run| run.settle_tokens, WHOLE),
+        unsettled: Estimate {
+            mean: ufloat(lost) / ufloat(count.max(1)),
+            interval: wilson(lost, count, CONFIDENCE),
+            n: count,
+        },
         settle_within: {
             let spent: Vec<i64> = home().map(|run| run.settle_tokens).collect();
             [0.5, 0.9].map(|p| quantile(&spent, p, CONFIDENCE))
         },
         off_tokens: of(|run| run.off_tokens, 1.0),
         seconds_per_token: crate::lab::fixed::float(sum(|run| run.millis)) / 1000.0 / tokens,
-        by_world: runs
-            .iter()
-            .map(|runs| super::mean(runs.iter().map(|run| run.parts.weighed(weights))) / 1e6)
-            .collect(),
+        by_world: runs.iter().map(|runs| estimate(runs.iter().map(|run| run.parts.weighed(weights)), 1.0)).collect(),
     }
 }
 
@@ -341,7 +317,7 @@ fn regret(worlds: &[World], fresh: &Record, at: usize, budget: Option<Tokens>, s
     let (used, new) = (fresh.of(at), fresh.of(0));
     let (used, new) = (at_home(worlds, &used, |run| run.off_tokens), at_home(worlds, &new, |run| run.off_tokens));
     let tokens = scaled(paired(&used, &new, CONFIDENCE), ufloat(budget));
-    Regret { budget, seconds: tokens.mean * seconds_per_token, tokens }
+    Regret { budget, seconds: scaled(Some(tokens), seconds_per_token), tokens }
 }
 
 /// Settings that no other beats in all three.
@@ -349,12 +325,12 @@ fn front(worlds: &[World], race: &Race) -> Vec<(Setting, Trade)> {
     let left = race.left.iter().enumerate().map(|(at, setting)| (*setting, trade(worlds, &race.record.of(at))));
     let all: Vec<(Setting, Trade)> = left.chain(race.dropped.iter().copied()).collect();
     let beats = |a: &Trade, b: &Trade| {
-        let no_worse = a.excess <= b.excess && a.reversals <= b.reversals && a.settle_tokens <= b.settle_tokens;
-        no_worse && (a.excess < b.excess || a.reversals < b.reversals || a.settle_tokens < b.settle_tokens)
+        let pairs = [(a.excess, b.excess), (a.reversals, b.reversals), (a.settle_tokens, b.settle_tokens)];
+        pairs.iter().all(|(a, b)| a.mean <= b.mean) && pairs.iter().any(|(a, b)| a.mean < b.mean)
     };
     let mut kept: Vec<_> =
         all.iter().filter(|(_, own)| !all.iter().any(|(_, other)| beats(other, own))).copied().collect();
-    kept.sort_by(|a, b| a.1.excess.total_cmp(&b.1.excess));
+    kept.sort_by(|a, b| a.1.excess.mean.total_cmp(&b.1.excess.mean));
     kept
 }
 

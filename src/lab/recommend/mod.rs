@@ -24,6 +24,7 @@ use super::choose::{Parts, Weights, settle_scale};
 use super::grid::Cell;
 use super::metric::Metric;
 use super::scenario::Scenario;
+use super::stats::{CONFIDENCE, Estimate, Interval, Moments};
 use super::sweep::SweepError;
 use super::trial::{Ran, Trial, trial};
 use crate::engine::{LawKind, Millis, Ratio, Target};
@@ -187,6 +188,32 @@ pub fn objective(by_world: &[&[Run]], weights: &Weights) -> (Vec<i64>, usize) {
 pub fn mean(values: impl IntoIterator<Item = i64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0_i128, 0_u64), |(sum, n), value| (sum + i128::from(value), n + 1));
     super::fixed::float(sum) / super::fixed::ufloat(count.max(1))
+}
+
+/// The unit of whole tokens, which moments take for millionths.
+const WHOLE: f64 = 1e6;
+
+/// The mean with its interval over runs, of values in millionths of `unit`.
+fn estimate(values: impl IntoIterator<Item = i64>, unit: f64) -> Estimate {
+    let mut moments = Moments::default();
+    values.into_iter().for_each(|value| moments.add(value));
+    scaled(moments.estimate(CONFIDENCE), unit)
+}
+
+/// Moments are of millionths; `unit` is what one of theirs is worth.
+fn scaled(estimate: Option<Estimate>, unit: f64) -> Estimate {
+    let estimate = estimate.unwrap_or(Estimate { mean: 0.0, interval: None, n: 0 });
+    let interval = estimate.interval.map(|interval| Interval { lo: interval.lo * unit, hi: interval.hi * unit });
+    Estimate { mean: estimate.mean * unit, interval, n: estimate.n }
+}
+
+/// By run, the mean of a value over the scenarios as they are.
+fn at_home(worlds: &[World], by_world: &[&[Run]], value: impl Fn(&Run) -> i64) -> Vec<i64> {
+    let home: Vec<&[Run]> =
+        worlds.iter().zip(by_world).filter(|(world, _)| world.home).map(|(_, runs)| *runs).collect();
+    let count = i64::try_from(home.len().max(1)).unwrap_or(1);
+    let runs = home.first().map_or(0, |runs| runs.len());
+    (0..runs).map(|run| home.iter().map(|runs| value(&runs[run])).sum::<i64>() / count).collect()
 }
 
 #[cfg(test)]

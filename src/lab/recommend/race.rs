@@ -3,10 +3,9 @@
 //! A setting that fails a limit for certain, too many runs that do not settle or too many decisions past an end of the
 //! ladder, stands behind all that do not. The cost is counted in runs of a setting in a world.
 
-use super::{Record, Run, Setting, World, mean, objective};
+use super::{Record, Run, Setting, WHOLE, World, at_home, estimate, mean, objective};
 use crate::lab::choose::{TOLERATED, Weights};
-use crate::lab::fixed::ufloat;
-use crate::lab::stats::wilson;
+use crate::lab::stats::{Estimate, wilson};
 use crate::lab::sweep::SweepError;
 
 /// Runs of the first stage.
@@ -31,17 +30,17 @@ pub struct Race {
     pub dropped: Vec<(Setting, Trade)>,
 }
 
-/// What a setting trades, in the means over the scenarios as they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What a setting trades, over the scenarios as they are; intervals over runs of the race, which had a part in the choice.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trade {
     /// Nats above what an oracle has.
-    pub excess: f64,
+    pub excess: Estimate,
     /// Reversals per 100 rounds.
-    pub reversals: f64,
+    pub reversals: Estimate,
     /// Tokens before settling.
-    pub settle_tokens: f64,
+    pub settle_tokens: Estimate,
     /// Share of rounds on right rungs.
-    pub on_rung: f64,
+    pub on_rung: Estimate,
 }
 
 /// Runs a race to `most` runs of those that are left.
@@ -108,15 +107,11 @@ pub fn keeps_limits(worlds: &[World], by_world: &[&[Run]]) -> bool {
 /// What a setting trades.
 #[must_use]
 pub fn trade(worlds: &[World], by_world: &[&[Run]]) -> Trade {
-    let home: Vec<&[Run]> =
-        worlds.iter().zip(by_world).filter(|(world, _)| world.home).map(|(_, runs)| *runs).collect();
-    let over = |value: fn(&Run) -> i64| {
-        home.iter().map(|runs| mean(runs.iter().map(value))).sum::<f64>() / ufloat(home.len().max(1) as u64)
-    };
+    let over = |value: fn(&Run) -> i64, unit: f64| estimate(at_home(worlds, by_world, value), unit);
     Trade {
-        excess: over(|run| run.parts.excess) / 1e6,
-        reversals: over(|run| run.reversals) / 1e6,
-        settle_tokens: over(|run| run.settle_tokens),
-        on_rung: over(|run| run.on_rung) / 1e6,
+        excess: over(|run| run.parts.excess, 1.0),
+        reversals: over(|run| run.reversals, 1.0),
+        settle_tokens: over(|run| run.settle_tokens, WHOLE),
+        on_rung: over(|run| run.on_rung, 1.0),
     }
 }

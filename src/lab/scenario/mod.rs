@@ -24,7 +24,7 @@
 //! | `[accounting]` | `mode` `"final"`, `"partial"` with `phi` and `correction`, `"round-total-only"` |
 //! | `[outcome]` | chances of a round: `failed` 0, of which `early` 0.5 before the first turn; `limit = { chance, lasts = { mean, cv }, told 1 }`; `unchanged` 0; `same_error` none; `done` 0; `hopeless` 0 of runs; `blocked` 0; `oracle_error` 0; `kill_on` 0; and `finish`, the tokens that a task takes on each rung, hardest first |
 //! | `[usage]` | `input` 1, tokens of input of each turn; `input_price` 0 and `output_price` 0, USD for a million tokens |
-//! | `[controls]` | `rounds`, `tokens` (millions), `cost` (USD), `wall`, `round`, `inactivity`, `requests`, `failures`, `no_progress`, `same_error`, `limit_wait`, `limited`: none; `backoff` 0, `limit_backoff` 60 s |
+//! | `[controls]` | `rounds`, `tokens` (millions), `cost` (USD), `wall`, `round`, `inactivity`, `requests`, `failures`, `no_progress`, `same_error`, `limit_wait`, `limit_rounds`: none; `backoff` 0, `limit_backoff` 60 s |
 //!
 //! A number that stands after a key is its default; a key without one must be there if its table is.
 //!

@@ -37,7 +37,7 @@ pub(super) const CONTROLS: [&str; 14] = [
     "no_progress",
     "same_error",
     "limit_wait",
-    "limited",
+    "limit_rounds",
     "backoff",
     "limit_backoff",
 ];
@@ -120,7 +120,7 @@ pub(super) fn controls(fields: &Fields<'_>) -> Option<Controls> {
     let (tokens, cost) = (amount("tokens"), amount("cost"));
     let (wall, round, inactivity) = (span("wall"), span("round"), span("inactivity"));
     let (failures, no_progress, same_error) = (few("failures"), few("no_progress"), few("same_error"));
-    let (limit_wait, limited) = (span("limit_wait"), few("limited"));
+    let (limit_wait, limited) = (span("limit_wait"), few("limit_rounds"));
     let (backoff, limit_backoff) = (span("backoff"), span("limit_backoff"));
     let limits = Limits {
         rounds: rounds?,
@@ -187,7 +187,7 @@ failures = 3
 no_progress = 4
 same_error = 5
 limit_wait = \"6h\"
-limited = 6
+limit_rounds = 6
 backoff = \"5s\"
 limit_backoff = \"2m\"
 ";

@@ -202,7 +202,10 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             round.exit = round.exit.map(|(end, _)| (end, now));
             let left = self.os.sweep();
             self.swept += left;
-            return self.note(&format!("the agent left {left} processes behind that held its pipes: they were ended"));
+            if left > 0 {
+                return self
+                    .note(&format!("the agent left {left} processes behind that held its pipes: they were ended"));
+            }
         }
         Ok(())
     }

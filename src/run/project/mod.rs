@@ -54,8 +54,6 @@ use crate::engine::{Caps, Control, Fingerprint, Millis, Spent, Timestamp};
 const STATE: &str = "site.json";
 /// What was not as committed when a round began, in the run's folder.
 const DIRTY: &str = "dirty";
-/// A project without a repository is kept for a difference up to so many bytes.
-const UNVERSIONED: u64 = 64 << 20;
 
 /// What is asked of a project.
 #[derive(Debug, Default)]

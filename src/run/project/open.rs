@@ -11,6 +11,9 @@ use crate::run::os::Os;
 use crate::run::protect::Protected;
 use crate::run::site::Progress;
 
+/// A project without a repository is kept for a difference up to so many bytes in so many files.
+const UNVERSIONED_BYTES: u64 = 64 << 20;
+const UNVERSIONED_FILES: usize = 20_000;
 /// The most that is read of a file of the run's own.
 const MOST: u64 = 64 << 20;
 
@@ -111,7 +114,8 @@ impl Project {
         if let Some(git) = &self.git {
             self.before.head = git.head(os);
             self.before.dirty = git.dirty(os).unwrap_or_default();
-            let small = git.has_repository() || tree.bytes() <= super::UNVERSIONED;
+            let small =
+                git.has_repository() || (tree.bytes() <= UNVERSIONED_BYTES && tree.entries.len() <= UNVERSIONED_FILES);
             let snapshot = small.then(|| git.snapshot(os, &tree, &content.left_out, &content.ignored));
             self.before.snapshot = snapshot.and_then(Result::ok);
         }

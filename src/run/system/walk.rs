@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::process::now;
-use crate::run::tree::{Entry, Kind, SETTLED_SECS, Stamp, Tree, TreeAsk};
+use crate::run::tree::{Entry, Kind, SETTLED_SECS, Stamp, Tree, TreeAsk, sha256};
 
 /// What is read of a file at once.
 const PIECE: usize = 128 * 1024;
@@ -107,6 +107,9 @@ impl Walk<'_> {
         let kind = if self.bytes > self.ask.bounds.bytes {
             self.large.push(path.clone());
             Kind::Large(stamp)
+        } else if stamp.bytes == 0 {
+            // it is not opened: what a kernel makes up says that it is empty, and may keep who reads it waiting for ever
+            Kind::File { hash: sha256(&[]), bytes: 0, mode }
         } else if let Some(hash) = self.known(&path, stamp) {
             Kind::File { hash, bytes: stamp.bytes, mode }
         } else {

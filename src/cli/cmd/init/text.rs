@@ -84,6 +84,7 @@ mod tests {
     use super::super::kinds::found;
     use super::*;
     use crate::cli::settings::{Gathered, Typed};
+    use crate::run::oracle::list::CheckList;
 
     /// Projects of every kind that is known, and of none.
     const PROJECTS: [(&str, &str); 8] = [
@@ -129,13 +130,8 @@ mod tests {
             let want =
                 if known { &["controls.rounds", "oracle.checks", "gate.protect"][..] } else { &["controls.rounds"] };
             assert_eq!(said, want, "{file}");
-            let list: toml::Table = toml::from_str(&checks).unwrap();
-            assert_eq!(list.contains_key("check"), known, "{file}: {checks}");
-            for check in list.get("check").and_then(|checks| checks.as_array()).into_iter().flatten() {
-                for key in ["name", "command", "timeout", "task"] {
-                    assert!(!check[key].as_str().unwrap().is_empty(), "{key}: {checks}");
-                }
-            }
+            let list = CheckList::parse(&checks);
+            assert_eq!(list.is_ok(), known, "{file}: {list:?}");
             assert!(container.contains("\nUSER ") && !container.contains("IMAGE"), "{container}");
         }
     }

@@ -26,17 +26,13 @@ fn figure(estimate: &Estimate) -> Value {
 /// Everything as one object.
 pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
     let promise = |promise: &Promise| {
-        let worlds: serde_json::Map<String, Value> = page
-            .worlds
-            .iter()
-            .map(|world| world.name.clone())
-            .zip(promise.by_world.iter().map(|loss| json!(loss)))
-            .collect();
+        let worlds: serde_json::Map<String, Value> =
+            page.worlds.iter().map(|world| world.name.clone()).zip(promise.by_world.iter().map(figure)).collect();
         json!({
             "who": promise.who, "setting": setting(&promise.setting), "objective": figure(&promise.objective),
             "worse": promise.worse.as_ref().map(figure), "on_rung": figure(&promise.on_rung),
             "reversals": figure(&promise.reversals), "settle_rounds": figure(&promise.settle_rounds),
-            "settle_tokens": figure(&promise.settle_tokens), "unsettled": promise.unsettled,
+            "settle_tokens": figure(&promise.settle_tokens), "unsettled": figure(&promise.unsettled),
             "off_tokens": figure(&promise.off_tokens), "worlds": worlds,
         })
     };
@@ -45,8 +41,8 @@ pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
         .iter()
         .map(|(of, trade)| {
             json!({
-                "setting": setting(of), "excess_log": trade.excess, "reversals": trade.reversals,
-                "settle_tokens": trade.settle_tokens, "on_rung": trade.on_rung,
+                "setting": setting(of), "excess_log": figure(&trade.excess), "reversals": figure(&trade.reversals),
+                "settle_tokens": figure(&trade.settle_tokens), "on_rung": figure(&trade.on_rung),
             })
         })
         .collect();
@@ -57,7 +53,7 @@ pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
         .collect();
     let regret = told.regret.map(|regret| {
         let dollars = page.price.map(|price| regret.tokens.mean / 1e6 * price);
-        json!({ "budget": regret.budget, "tokens": figure(&regret.tokens), "seconds": regret.seconds, "usd": dollars })
+        json!({ "budget": regret.budget, "tokens": figure(&regret.tokens), "seconds": figure(&regret.seconds), "usd": dollars })
     });
     json!({
         "version": VERSION, "seed": page.seed, "fresh_runs": page.fresh_runs, "setting": setting(&told.chosen().setting),
@@ -99,19 +95,25 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
             ),
             section(
                 "World by world",
-                "The mean loss in each world. A setting that is good in one and bad in the next is not good.",
+                &format!(
+                    "The loss in each world, with half the width of its 95 % interval. {} A setting that is good in one and bad in the next is not good.",
+                    text::LOSS
+                ),
                 Some(Table::of(&text::worlds(page, told), false)),
                 vec![],
             ),
             section(
                 "What is traded for what",
-                "Settings that none of those tried beats in all three: straying, reversals, tokens before settling.",
+                "Settings that none of those tried beats in all three: straying, reversals, tokens before settling. Intervals are of 95 %, \
+                 over runs that the choice was made by, and so a little too good.",
                 Some(Table::of(&text::front(told), true)),
                 pareto(told),
             ),
             Section {
                 heading: "If the loss were weighed otherwise".to_owned(),
-                text: text::reweighed(told),
+                text: std::iter::once("Differences in loss, paired by run, with 95 % intervals.".to_owned())
+                    .chain(text::reweighed(told))
+                    .collect(),
                 ..Section::default()
             },
             Section {
@@ -166,7 +168,7 @@ fn pareto(told: &Recommendation) -> Vec<String> {
     let chart = |x: &str, value: fn(&Trade) -> f64| {
         let of = |(at, law): (usize, &&'static str)| {
             let points = told.front.iter().filter(|(setting, _)| setting.law.name() == *law);
-            let points = points.map(|(_, trade)| (value(trade), trade.excess));
+            let points = points.map(|(_, trade)| (value(trade), trade.excess.mean));
             ChartDots::new(law, u8::try_from(at).unwrap_or(u8::MAX), points)
         };
         let dots = laws.iter().enumerate().map(of).collect();
@@ -182,8 +184,8 @@ fn pareto(told: &Recommendation) -> Vec<String> {
         }
     };
     let both = [
-        chart("reversals per 100 rounds", |trade| trade.reversals),
-        chart("thousand tokens before settling", |trade| trade.settle_tokens / 1000.0),
+        chart("reversals per 100 rounds", |trade| trade.reversals.mean),
+        chart("thousand tokens before settling", |trade| trade.settle_tokens.mean / 1000.0),
     ];
     both.iter().map(Chart::svg).collect()
 }
