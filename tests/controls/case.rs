@@ -239,7 +239,7 @@ fn limits(dice: &mut Dice) -> Limits {
         wall: dice.maybe(0.25, 1_000, 3_000_000).map(Millis::new),
         round_wall: dice.maybe(0.2, 1_000, 200_000).map(Millis::new),
         inactivity: dice.maybe(0.2, 1_000, 60_000).map(Millis::new),
-        requests: dice.maybe(0.15, 2, 12).and_then(NonZeroU64::new),
+        requests: dice.maybe(0.3, 1, 8).and_then(NonZeroU64::new),
         agent_failures: few(dice.maybe(0.4, 1, 4)),
         no_progress: few(dice.maybe(0.4, 1, 5)),
         same_error: few(dice.maybe(0.4, 1, 5)),
