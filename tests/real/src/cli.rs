@@ -79,7 +79,7 @@ wire_api = "responses"
 env_key = "STUB_KEY"
 request_max_retries = 1
 stream_max_retries = 1
-stream_idle_timeout_ms = 60000
+stream_idle_timeout_ms = 600000
 "#;
 
 const PI_MODELS: &str = r#"{"providers": {"stub": {
