@@ -9,11 +9,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod case;
+#[cfg(all(unix, feature = "cli"))]
+mod pipe;
 mod stage;
 
 use std::collections::BTreeMap;
 
 use case::{Came, Case};
+#[cfg(all(unix, feature = "cli"))]
+use flyball::engine::Control;
 
 /// Cases, by number.
 const CASES: u32 = 1_000;
@@ -28,7 +32,6 @@ fn a_thousand_cases_stop_the_same() {
         assert_eq!(sim, host, "case {number}: {case:#?}");
         *stops.entry(sim.control.name()).or_default() += 1;
     }
-    println!("{stops:?}");
     let expected = [
         "rounds",
         "budget",
@@ -50,6 +53,33 @@ fn a_thousand_cases_stop_the_same() {
         let count = stops.get(control).copied().unwrap_or(0);
         assert!(count >= 10, "{control} stopped {count} of {CASES}: {stops:?}");
     }
+}
+
+/// Thirty of them through `flyball run`: a real process, real pipes, a real project and its oracle. Nothing in these hangs on time.
+#[cfg(all(unix, feature = "cli"))]
+#[test]
+fn thirty_cases_stop_the_same_through_real_processes() {
+    let mut stops: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut left = 30;
+    for case in (0..2_000).map(Case::untimed) {
+        let (sim, lefts) = case.played();
+        let seen = stops.entry(sim.control.name()).or_default();
+        // a few of each control
+        if *seen == 3 || left == 0 {
+            continue;
+        }
+        *seen += 1;
+        left -= 1;
+        let real = pipe::through_processes(&case, &lefts);
+        let what = || format!("case {}: {case:#?}\n{}", case.number, real.said);
+        assert_eq!(sim.rounds, real.rounds, "{}", what());
+        let spent = (sim.spent.output, sim.spent.tokens, sim.spent.cost);
+        assert_eq!((sim.control, spent), (real.control, real.spent), "{}", what());
+        let codes = [(Control::OraclePassed, 0), (Control::OracleError, 3)];
+        let code = codes.into_iter().find(|(control, _)| *control == sim.control).map_or(1, |(_, code)| code);
+        assert_eq!(real.code, code, "{}", what());
+    }
+    assert!(left == 0 && stops.len() >= 11, "{stops:?}");
 }
 
 #[test]
