@@ -3,16 +3,16 @@
 //! The agent is a shell that prints the three lines of a round of pi and is gone. It is run as the runner runs it: the real host, processes,
 //! pipes, journal and syncs, in a folder for the purpose. Every call that waits for the disk is counted and timed. From the time of a
 //! round are taken the agent's own (the same program, started and read to its end without a runner, in turns with it) and the disk's.
-//! On a busy machine the rest is mostly waiting for a processor; processor time is told beside it.
-//! Memory and file descriptors are looked at after a tenth of the rounds and at the end: what grows with rounds would show.
+//! What is left is the runner's, by the clock. On a busy machine it is mostly waiting for a processor, and the gate may fail: `nice` helps.
+//! Processor time is told beside it, and gates nothing. Memory and file descriptors are looked at after a tenth of the rounds and at the
+//! end: what grows with rounds would show.
 //!
-//! Gates: under 5 ms a round, of processor time where the machine is too busy for a clock to say; under 20 MB; no descriptor more, and
-//! memory no larger, at the end. Ends with 1 where one fails.
+//! Gates: under 5 ms a round by the clock; under 20 MB; no descriptor more, and memory no larger, at the end. Ends with 1 where one fails.
 //!
-//! Measured on two busy cores, this crate unoptimised, the folder in memory: 1,000 rounds, 9.0 ms each, of which 2.2 are the agent's own
-//! and 0.1 the disk's, 8 syncs a round; processor time 5.3 ms a round, 1.2 of it the agent's, so that the runner adds 4.1. 10,000
-//! rounds: 3.7 ms of processor time added, 6.8 MB after the first thousand and 7.1 MB at the end, 7.3 MB at most, 10 descriptors
-//! throughout.
+//! Measured on two cores that others used too, before them in the queue (`nice -n -19`), this crate built as for its tests. 10,000 rounds, the
+//! folder in memory: 3.6 ms each, of which 1.7 are the agent's own and less than 0.1 the disk's, 8 syncs a round, so that the runner adds
+//! 1.8 ms; processor time 2.9 ms a round, 0.8 of it the agent's; 7.3 MB after the first thousand and 7.4 MB at the end, 7.6 MB at most, 10
+//! descriptors throughout. 2,000 rounds, the folder on a disk: 18.9 ms each, 15.0 of them the disk's and 1.7 the agent's: 2.2 ms added.
 #![expect(clippy::print_stdout, reason = "a table is what this program is for")]
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 
@@ -28,9 +28,10 @@ use flyball::agents::adapter::{AgentKind, Follow};
 use flyball::engine::{
     Band, Checkpoint, Governor, Ladder, LawKind, Limits, Machine, Millis, Over, Plan, Ratio, Target, Timestamp,
 };
-use flyball::run::os::{Heard, Launch, Send};
+use flyball::run::os::{Checked, Heard, Keep, Launch, Put, Send};
 use flyball::run::system::System;
-use flyball::run::{Agent, Clocks, Host, Journal, Os, Stamps, Told, View, gate};
+use flyball::run::tree::{Tree, TreeAsk};
+use flyball::run::{Agent, Clocks, Host, Journal, NoSite, Os, Stamps, Told, View, gate};
 use flyball::trace::{Header, Kept, ProcessId, Record, Setup};
 
 const ROUNDS: u64 = 10_000;
@@ -115,6 +116,24 @@ impl Os for Timed {
     }
     fn query(&mut self, launch: &Launch) -> Vec<u8> {
         self.system.query(launch)
+    }
+    fn check(&mut self, launch: &Launch, limit: Millis, keep: Keep) -> Checked {
+        self.system.check(launch, limit, keep)
+    }
+    fn logs(&mut self, follows: &[Follow]) -> Vec<(String, Vec<u8>)> {
+        self.system.logs(follows)
+    }
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.system.read(path, most)
+    }
+    fn tree(&mut self, ask: &TreeAsk) -> Tree {
+        self.system.tree(ask)
+    }
+    fn put(&mut self, root: &Path, path: &Path, put: Put<'_>) -> io::Result<()> {
+        self.system.put(root, path, put)
+    }
+    fn can_write(&mut self, folder: &Path) -> bool {
+        self.system.can_write(folder)
     }
     fn follow(&mut self, follows: &[Follow]) {
         self.system.follow(follows);
@@ -244,7 +263,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     show("at the end", late);
     let grown = late.resident_kb.saturating_sub(view.early.resident_kb);
     let passes = [
-        ("under 5 ms a round", added.min(all - alone) < 5.0),
+        ("under 5 ms a round", added < 5.0),
         ("under 20 MB", late.peak_kb < 20_000),
         ("memory is flat", grown < 1_000),
         ("no descriptor is left", late.descriptors <= view.early.descriptors),
@@ -285,6 +304,7 @@ fn run(folder: &Path, os: &mut Timed, view: &mut Between, rounds: u64) -> Result
     let kept = Checkpoint::default();
     journal.write(Timestamp::EPOCH, Record::Opened { kept: Kept::of(&kept), found_tokens: 0 })?;
     let machine = Machine::new(plan, governor, kept);
-    let host = Host::new(os, &mut agent, view, machine, journal).with(Stamps::Own, Clocks::default());
+    let mut site = NoSite;
+    let host = Host::new(os, &mut agent, &mut site, view, machine, journal).with(Stamps::Own, Clocks::default());
     Ok(host.run()?.spent.output.count())
 }

@@ -89,6 +89,11 @@ pub mod _architecture {
     #![doc = include_str!("ARCHITECTURE.md")]
 }
 
+#[cfg(all(doc, feature = "cli"))]
+pub mod _controls {
+    #![doc = include_str!("CONTROLS.md")]
+}
+
 /// The laws: what each does, remembers and has to set, why, and how it did in the committed study.
 #[cfg(all(doc, feature = "cli"))]
 pub mod _laws {

@@ -491,3 +491,43 @@ fn a_study_is_a_page_that_says_how_to_make_it_again() {
     assert_eq!(came.out, flyball(dir.path(), &[&args[..], &["--threads", "1"]].concat()).out);
     assert_eq!(flyball(dir.path(), &["study", "--runs", "0"]).code, 2);
 }
+
+// --- Ctrl-C
+
+/// Starts a command, sends it one Ctrl-C once it listens, and waits for its end.
+#[cfg(target_os = "linux")]
+fn interrupted(dir: &Path, args: &[&str]) -> Came {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flyball"));
+    command.args(args).current_dir(dir).env_remove("FLYBALL_THREADS");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let listens = |status: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        u64::from_str_radix(mask.unwrap_or("0").trim(), 16).unwrap() >> (Signal::INT.as_raw() - 1) & 1 == 1
+    };
+    while !listens(&fs::read_to_string(&status).unwrap_or_default()) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it listened");
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    Came {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ctrl_c_ends_a_sweep_after_the_runs_in_progress_and_a_simulation_at_once() {
+    let dir = TempDir::new().unwrap();
+    let few = ["sweep", &typical(), "--law", "reset", "--over", "300", "--slack", "0.15"];
+    let came = interrupted(dir.path(), &[&few[..], &["--runs", "5000000", "--rounds", "30"]].concat());
+    assert_eq!(came.code, 130, "{}", came.err);
+    assert!(came.err.contains("interrupted: finishing") && came.err.contains("incomplete: "), "{}", came.err);
+    let came = interrupted(dir.path(), &["simulate", &typical(), "--rounds", "100000"]);
+    assert_eq!((came.code, &*came.out, &*came.err), (130, "", ""));
+}

@@ -13,9 +13,20 @@ use flyball::lab::scenario::Scenario;
 #[path = "gate/slips.rs"]
 mod slips;
 
-/// What can go wrong when a law is written or changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mistake {
+/// Names the mistakes, and lists them.
+macro_rules! mistakes {
+    ($($name:ident),* $(,)?) => {
+        /// What can go wrong when a law is written or changed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Mistake {
+            $($name),*
+        }
+        use Mistake::{$($name),*};
+        const MISTAKES: &[Mistake] = &[$($name),*];
+    };
+}
+
+mistakes! {
     LowEdgeOutside,
     HighEdgeOutside,
     NoSlackBelow,
@@ -53,53 +64,6 @@ enum Mistake {
     OnlyHarder,
     OnlySofter,
 }
-
-use Mistake::{
-    DriftsHome, EverySecondRound, FewTurnsIgnored, HighEdgeOutside, HoldsAfterMove, JumpsToHardest, JumpsToSoftest,
-    LowEdgeOutside, MeanRoundedDown, MeanRoundedUp, MemoryOther, NeverHardest, NeverSoftest, NoSlackAbove,
-    NoSlackBelow, NoTurnsMove, NoTurnsSoften, OneTurnLess, OneTurnMore, OnlyHarder, OnlySofter, RoundLate, RoundOnly,
-    SignFlipped, SignFlippedAbove, SignFlippedBelow, SlackDoubled, SlackHalved, StopsAfterFifty, TargetTenthHigh,
-    TargetTenthLow, TwoRungs, WholeLife, WrapsAtHardest, WrapsAtSoftest, ZeroMeanMoves,
-};
-
-const MISTAKES: [Mistake; 36] = [
-    LowEdgeOutside,
-    HighEdgeOutside,
-    NoSlackBelow,
-    NoSlackAbove,
-    SlackDoubled,
-    SlackHalved,
-    TargetTenthHigh,
-    TargetTenthLow,
-    SignFlipped,
-    SignFlippedBelow,
-    SignFlippedAbove,
-    ZeroMeanMoves,
-    NoTurnsMove,
-    NoTurnsSoften,
-    TwoRungs,
-    NeverHardest,
-    NeverSoftest,
-    WrapsAtHardest,
-    WrapsAtSoftest,
-    JumpsToHardest,
-    JumpsToSoftest,
-    MemoryOther,
-    OneTurnLess,
-    OneTurnMore,
-    RoundOnly,
-    WholeLife,
-    MeanRoundedDown,
-    MeanRoundedUp,
-    HoldsAfterMove,
-    EverySecondRound,
-    FewTurnsIgnored,
-    StopsAfterFifty,
-    RoundLate,
-    DriftsHome,
-    OnlyHarder,
-    OnlySofter,
-];
 
 /// A law with a mistake in it.
 struct Wrong {
@@ -249,7 +213,7 @@ fn every_planted_mistake_is_caught_on_other_seeds() {
     for (law, name) in [(LawKind::Reference, "\"reference\""), (LawKind::Reset, "\"reset\"")] {
         let suite = small(name);
         let baseline = run(&suite, &all, suite.seed, &sound).unwrap();
-        for (seed, mistake) in (1000..).zip(MISTAKES) {
+        for (seed, mistake) in (1000..).zip(MISTAKES.iter().copied()) {
             let now = run(&suite, &all, seed, &|cell| wrong(cell, mistake)).unwrap();
             let verdict = compare(&baseline, &now);
             assert!(!verdict.same_luck && verdict.seed == seed);

@@ -28,15 +28,7 @@ struct Came {
 fn came_of(trace: &Trace) -> Came {
     let records = || trace.lines.iter().map(|line| &line.record);
     let decided = records().filter(|record| matches!(record, Record::Decided { .. })).cloned().collect();
-    let landed = |record: &Record| {
-        let Record::Turned(turn) = record else { return 0 };
-        turn.output_tokens
-    };
-    let laid = |record: &Record| {
-        let Record::Laid { added_tokens, homeless_tokens, .. } = record else { return 0 };
-        added_tokens + homeless_tokens
-    };
-    let output = records().map(|record| landed(record) + laid(record));
+    let output = records().filter_map(Record::adds).map(|added| added.output.count());
     let stop = records().find_map(|record| if let Record::Stop { control } = record { Some(control.0) } else { None });
     Came { decided, output: output.sum(), stop: stop.unwrap() }
 }
@@ -82,6 +74,8 @@ fn through_a_pipe(folder: &Path, file: &str, wire: &str, law: &str, budget: Opti
     fs::create_dir_all(&project).unwrap();
     let budget = format!("{}e-6", budget.unwrap_or(0));
     let ran = Command::new(env!("CARGO_BIN_EXE_flyball"))
+        // nothing of the tester's own settings
+        .env("XDG_CONFIG_HOME", folder)
         .args(["run", "--agent", "sim", "--scenario", file, "--wire", wire, "--fresh", "--quiet"])
         .args(["--seed", &SEED.to_string(), "--run", &RUN.to_string(), "--max-rounds", &ROUNDS.to_string()])
         .args([

@@ -193,3 +193,67 @@ fn a_slow_test_is_found_by_its_mark() {
     assert_eq!(marked_slow(&format!("#[test]\n{mark}fn long() {{}}\nfn next() {{}}")), ["long"]);
     assert_eq!(marked_slow("#[test]\nfn short() {}"), Vec::<&str>::new());
 }
+
+/// Tests that a page names, as `file::test`, in its tables' last columns.
+fn named_tests(page: &str) -> Vec<&str> {
+    let cells =
+        page.lines().filter_map(|line| line.strip_prefix('|')?.trim_end().strip_suffix('|')?.rsplit('|').next());
+    let words = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    words.filter(|word| word.split_once("::").is_some_and(|(file, _)| !file.is_empty())).collect()
+}
+
+/// Whether a test of this name stands in a file, or below a folder, of that name.
+fn has_test(texts: &BTreeMap<String, String>, named: &str) -> bool {
+    let Some((file, name)) = named.split_once("::") else { return false };
+    let parts = |path: &str| path.trim_end_matches(".rs").split('/').any(|part| part == file);
+    let head = format!("fn {name}(");
+    texts.iter().filter(|(path, _)| path.ends_with(".rs") && parts(path)).any(|(_, text)| {
+        text.match_indices(&head).any(|(at, _)| {
+            let before = &text[..at];
+            before.rfind("#[test]").is_some_and(|mark| !before[mark..].contains('}'))
+        })
+    })
+}
+
+#[test]
+fn every_test_that_the_page_on_controls_names_is_there() {
+    let texts = texts();
+    let page = &texts["src/CONTROLS.md"];
+    let named = named_tests(page);
+    let missing: Vec<&&str> = named.iter().filter(|named| !has_test(&texts, named)).collect();
+    assert!(missing.is_empty(), "src/CONTROLS.md names tests that are not there: {missing:?}");
+    assert!(named.len() > 60, "only {} tests are named", named.len());
+}
+
+#[test]
+fn a_test_that_is_not_there_is_found() {
+    let page = "| a | b | `x::one`, `x::two` |\n| a | `y::three` | — |\n`z::four`\n";
+    assert_eq!(named_tests(page), ["x::one", "x::two"]);
+    let file = "#[test]\nfn one() {}\n\nfn two() {}\n#[test]\n#[ignore]\nfn three() {}\n";
+    let texts = BTreeMap::from([("src/x/mod.rs".to_owned(), file.to_owned())]);
+    for (named, there) in [("x::one", true), ("x::two", false), ("x::three", true), ("y::one", false), ("x::on", false)]
+    {
+        assert_eq!(has_test(&texts, named), there, "{named}");
+    }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_page_on_controls_knows_every_control_and_names_settings_that_are() {
+    use flyball::cli::settings::keys::{KEYS, TABLES};
+    let page = &texts()["src/CONTROLS.md"];
+    for control in flyball::engine::Control::ALL {
+        assert!(page.contains(&format!("\n| `{}` |", control.name())), "{control} has no row");
+    }
+    let words = page.split('`').skip(1).step_by(2);
+    let setting = |word: &&str| {
+        let table = word.split('.').next().unwrap_or_default();
+        word.contains('.') && TABLES.iter().any(|(known, _)| *known == table) && !word.contains("::")
+    };
+    let said: Vec<&str> = words.filter(setting).collect();
+    let is_key = |word: &&&str| !KEYS.iter().any(|key| key.full() == word.split(' ').next().unwrap_or_default());
+    let unknown: Vec<&&str> =
+        said.iter().filter(is_key).filter(|word| !word.ends_with(".log") && !word.ends_with(".json")).collect();
+    assert!(unknown.is_empty(), "src/CONTROLS.md names settings that are none: {unknown:?}");
+    assert!(said.len() > 20, "only {} settings are named", said.len());
+}

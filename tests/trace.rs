@@ -5,9 +5,9 @@
 use std::num::NonZeroU64;
 
 use flyball::engine::{
-    Answer, Band, Checkpoint, Control, Effort, Event, Fingerprint, Governor, Grade, Input, Ladder, LawKind, LawState,
-    Limits, Machine, MicroUsd, Millis, Output, Over, Plan, Ratio, RoundExit, StopRequest, Target, Timestamp, Tokens,
-    TraceSink, TurnRecord, Urgency, Waiting,
+    Answer, Band, Caps, Checkpoint, Control, Effort, Event, Fingerprint, Governor, Grade, Input, Ladder, LawKind,
+    LawState, Limits, Machine, MicroUsd, Millis, Output, Over, Plan, Ratio, RoundExit, Rows, StopRequest, Streak,
+    Target, Timestamp, Tokens, TraceSink, TurnRecord, Urgency, Waiting,
 };
 use flyball::lab::scenario::Scenario;
 use flyball::lab::simulate::{Once, simulate};
@@ -61,6 +61,16 @@ fn inputs() -> Vec<Input> {
         Input::Progress { round: 4, tree: Some(print), error: None },
         Input::Progress { round: 4, tree: None, error: Some(print) },
         Input::LimitUntil { until: Timestamp::from_millis(77) },
+        Input::Shared { left: Caps::default() },
+        Input::Shared {
+            left: Caps {
+                budget: Some(Tokens::new(1)),
+                tokens: Some(Tokens::new(2)),
+                cost: Some(MicroUsd::new(3)),
+                wall: Some(Millis::new(4)),
+                rounds: Some(5),
+            },
+        },
         Input::Woke,
         Input::Heard { round: 4 },
         Input::Refused { round: 4, effort: Effort::new("max"), got: None },
@@ -85,6 +95,12 @@ fn outputs() -> Vec<Output> {
         tokens: Tokens::new(8),
         cost: MicroUsd::new(9),
         law,
+        rows: Rows {
+            failures: 1,
+            limited: 2,
+            tree: Streak { last: Some(Fingerprint([7; 32])), length: 3 },
+            error: Streak { last: Some(Fingerprint([9; 32])), length: 4 },
+        },
     };
     let mut all = vec![
         Output::Persist { seq: 1, checkpoint: Checkpoint::default() },

@@ -12,8 +12,9 @@
 //! nothing back (`stopReason` is `error`, no response, no content) is an error and no call. Any other message without counts, such as
 //! one that was aborted, is a call of unknown count, and so is one that began and never ended. Zero output beside known input is a count.
 //! A message that failed or was aborted has the counts of the last event that came, often those of the answer's start.
-//! Newer versions tell the two apart: without a `rawStopReason` the backend had not finished, and the count is unknown. Older
-//! ones (without `durationMs`) do not, and are believed, which may be less than what was spent.
+//! Newer versions tell the two apart: without a `rawStopReason` the backend had not finished, and the count is unknown; nor is it known
+//! where that reason is one which pi does not know (`Unhandled stop reason`): it gives up before it reads the counts beside it. Older
+//! ones (without `durationMs`) tell nothing, and are believed, which may be less than what was spent.
 //!
 //! The inner time is when the request was sent, the outer when the entry was written. The effort is the message's own
 //! `thinkingLevel`, else the last level set: going through the levels writes several changes at once. The call that sums
@@ -216,7 +217,8 @@ impl Reader {
         if failed {
             self.book.health.error(error(&message));
         }
-        let cut = failed && message.took != Count::Absent && message.raw_stop.get().is_none();
+        let unread = message.raw_stop.get().is_none() || message.error.word().starts_with("Unhandled stop reason");
+        let cut = failed && message.took != Count::Absent && unread;
         let key = key(&message, line.id.get(), self.session.as_deref());
         self.last = Some((key.clone(), matches!(stop, "stop" | "toolUse")));
         if nothing && stop == "error" && message.response.get().is_none() && message.content.0.is_empty() {
@@ -368,6 +370,9 @@ mod tests {
         old.as_object_mut().unwrap().remove("durationMs");
         let mut refused = answer(9, "error", &usage(100, 12));
         refused["rawStopReason"] = json!("refusal");
+        let mut strange = answer(10, "error", &usage(100, 1));
+        strange["rawStopReason"] = json!("model_context_window_exceeded");
+        strange["errorMessage"] = json!("Unhandled stop reason: model_context_window_exceeded");
         let log = read(&[
             line(&answer(1, "toolUse", &usage(100, 30))),
             line(&answer(2, "stop", &usage(500, 0))),
@@ -378,11 +383,12 @@ mod tests {
             line(&refused),
             line(&answer(6, "error", &Value::Null)),
             line(&answer(7, "stop", &json!({"input": 5, "output": "7"}))),
+            line(&strange),
         ]);
         let (known, unknown) = (Grade::Known, Grade::Unknown);
         let open = (0, unknown);
-        assert_eq!(outputs(&log), [(30, known), (0, known), open, open, (24, known), (12, known), open, open]);
-        assert_eq!((log.health.errors, log.health.synthetic, log.health.bad_numbers), (6, 1, 1));
+        assert_eq!(outputs(&log), [(30, known), (0, known), open, open, (24, known), (12, known), open, open, open]);
+        assert_eq!((log.health.errors, log.health.synthetic, log.health.bad_numbers), (7, 1, 1));
         assert_eq!((log.health.error_kinds["529"], log.health.error_kinds["aborted"]), (1, 3));
         assert_eq!(log.health.error_kinds["refusal"], 1);
     }

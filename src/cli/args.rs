@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::lab::fit::bootstrap::{RESAMPLES, SEED};
+use crate::lab::report::table::USUAL_ROWS;
 
 mod study;
+mod whole;
 
 pub use study::{Explain, Gate, Method, Recommend, Sensitivity};
+pub use whole::{any, whole};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -75,6 +78,10 @@ pub enum Command {
     Runs(super::cmd::runs::Runs),
     /// Show how a run stands, the last one unless another is named
     Status(super::cmd::runs::Status),
+    /// Write settings, a check list and a container recipe for a project
+    Init(super::cmd::init::Init),
+    /// Write a run's record in the layout that another tool expects
+    Export(super::cmd::export::Export),
     /// Show a run on the whole screen while it goes on
     Watch(super::cmd::watch::Watch),
     /// Look which agents are there, which versions, and what is missing; asks no model
@@ -97,7 +104,7 @@ pub struct Sweep {
     #[command(flatten)]
     pub axes: Axes,
     /// Runs of each cell [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub runs: Option<u64>,
     /// Stop as soon as the share of rounds on a right rung is known to this in every cell: half the width of its 95 %
     /// interval, a share; --runs is then the most
@@ -107,13 +114,13 @@ pub struct Sweep {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Rounds of each run [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub rounds: Option<u64>,
     /// What all luck comes from; the same seed gives the same result [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// Threads; their number changes no digit [env: FLYBALL_THREADS] [default: one for each core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub threads: Option<u64>,
     /// What governs the cells: running totals, or the loop itself, event by event (slow, and the same result)
     #[arg(long, value_enum, default_value = "tables")]
@@ -125,7 +132,8 @@ pub struct Sweep {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The most rows of the table; 0 prints every cell
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = crate::lab::report::table::USUAL_ROWS)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = USUAL_ROWS)]
+    #[arg(value_parser = whole::<usize, 0, { u64::MAX }>)]
     pub rows: usize,
 }
 
@@ -190,12 +198,13 @@ pub struct Simulate {
     pub one: One,
     /// Which of the runs that a sweep would make, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(value_parser = whole::<u32, 0, 4_294_967_295>)]
     pub run: u32,
     /// Rounds [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub rounds: Option<u64>,
     /// What all luck comes from [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// Folder for trace.jsonl and the picture [default: out/SCENARIO]
     #[arg(long, value_name = "DIR")]
@@ -307,10 +316,11 @@ pub struct Calibrate {
     #[arg(long)]
     pub force: bool,
     /// How often sessions are drawn again for the intervals, from 20 to 100000
-    #[arg(long, value_name = "N", default_value_t = RESAMPLES, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = RESAMPLES)]
+    #[arg(value_parser = whole::<u32, 20, 100_000>)]
     pub resamples: u32,
     /// What these draws come from
-    #[arg(long, value_name = "N", default_value_t = SEED)]
+    #[arg(long, value_name = "N", default_value_t = SEED, allow_negative_numbers = true, value_parser = any)]
     pub seed: u64,
 }
 
@@ -338,20 +348,20 @@ pub struct Validate {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, default_value = "300s")]
     pub over: String,
     /// Refit the scenario's model and ladder on all but one of so many folds of the sessions, and compare with that one
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = any)]
     pub folds: Option<u64>,
     /// The model, or a part of its name that only it has [default: the one that the scenario's name is part of, else the
     /// one with the most calls]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// The fewest turns of a session that is looked at
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 30)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 30, value_parser = any)]
     pub turns: u64,
     /// Samples behind each interval
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 400)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 400, value_parser = any)]
     pub samples: u64,
     /// What all luck comes from [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// What to print on stdout
     #[arg(long, value_enum, default_value = "table")]
@@ -426,19 +436,19 @@ pub struct Study {
     #[arg(value_name = "SCENARIO")]
     pub scenarios: Vec<PathBuf>,
     /// Runs of each law on each scenario
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1000)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1000, value_parser = any)]
     pub runs: u64,
     /// Loops of the random family; 0 for none
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 2000)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 2000, value_parser = any)]
     pub loops: u64,
     /// Rounds of each run
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 200)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 200, value_parser = any)]
     pub rounds: u64,
     /// What all luck comes from
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1, value_parser = any)]
     pub seed: u64,
     /// Threads [default: one for each core]; they change no number
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub threads: Option<u64>,
 }
 
@@ -462,7 +472,7 @@ pub struct Pilot {
     #[arg(long, value_name = "USD", allow_hyphen_values = true)]
     pub price: Option<String>,
     /// What the order of rounds comes from [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// What to print on stdout
     #[arg(long, value_enum, default_value = "table")]

@@ -34,7 +34,9 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
-    let outcome = cmd::common::set_threads().and_then(|()| match cli.command {
+    let ready =
+        cmd::common::set_threads().and_then(|()| if ends_at_once(&cli.command) { signal::at_once() } else { Ok(()) });
+    let outcome = ready.and_then(|()| match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),
         Command::Gate(args) => cmd::gate::run(&args),
@@ -50,6 +52,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Runs(args) => cmd::runs::list(&args),
         Command::Status(args) => cmd::runs::status(&args),
+        Command::Export(args) => cmd::export::run(&args),
+        Command::Init(args) => cmd::init::run(&args),
         Command::Watch(args) => cmd::watch::run(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
         Command::FakeAgent(args) => cmd::fake_agent::run(&args),
@@ -63,5 +67,28 @@ pub fn main() -> ExitCode {
             }
             failure.exit().into()
         }
+    }
+}
+
+/// Whether a command has nothing to finish when it is interrupted: the others listen for themselves.
+const fn ends_at_once(command: &Command) -> bool {
+    match command {
+        Command::Explain(_)
+        | Command::Gate(_)
+        | Command::Recommend(_)
+        | Command::Sensitivity(_)
+        | Command::Simulate(_)
+        | Command::Conform(_)
+        | Command::Ledger(_)
+        | Command::Calibrate(_)
+        | Command::Validate(_)
+        | Command::Replay(_)
+        | Command::Pilot(_)
+        | Command::Runs(_)
+        | Command::Status(_)
+        | Command::Init(_)
+        | Command::Export(_)
+        | Command::Doctor(_) => true,
+        Command::Sweep(_) | Command::Study(_) | Command::Run(_) | Command::Watch(_) | Command::FakeAgent(_) => false,
     }
 }

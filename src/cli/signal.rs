@@ -24,6 +24,15 @@ pub fn interrupted() -> Outcome<Arc<AtomicBool>> {
     Ok(flag)
 }
 
+/// For a command that has nothing to finish: Ctrl-C quits at once.
+///
+/// # Errors
+/// Where the system takes no handler.
+pub fn at_once() -> Outcome<()> {
+    ctrlc::set_handler(|| quit(Exit::Interrupted))
+        .map_err(|error| Failure::internal(error).while_("cannot listen for Ctrl-C"))
+}
+
 /// A panic is a fault of this program: said so, exit 5.
 pub fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {

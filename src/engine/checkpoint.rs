@@ -1,10 +1,10 @@
-//! What outlives a process: rounds, output, and the effort's word; never the average.
+//! What outlives a process: rounds, spending, the effort's word, and how long nothing has come of it; never the average.
 //!
 //! The window is an average over the last minutes of turns, and a run that starts today has none of yesterday's minutes.
 //! The rung is kept as its word, because the ladder may change between two runs. After a budget stop nothing is kept: the
 //! next run starts clean. It is not a file format; where and how it is stored is the host's business.
 
-use super::control::Spent;
+use super::control::{Rows, Spent};
 use super::ladder::Effort;
 use super::law::LawState;
 use super::units::{MicroUsd, Tokens};
@@ -24,6 +24,8 @@ pub struct Checkpoint {
     pub cost: MicroUsd,
     /// What the law remembers.
     pub law: LawState,
+    /// Rounds in a row that went nowhere.
+    pub rows: Rows,
 }
 
 impl Checkpoint {

@@ -38,7 +38,7 @@ pub mod units;
 
 pub use band::{Band, Edge, Side};
 pub use checkpoint::Checkpoint;
-pub use control::{Control, Fingerprint, Limits, Spent, Streak};
+pub use control::{Caps, Control, Fingerprint, Limits, Rows, Spent, Streak};
 pub use error::{BandError, LadderError};
 pub use event::{Event, NoTrace, TraceSink};
 pub use governor::{Cutoff, Governor, Over, Verdict};
@@ -46,7 +46,7 @@ pub use ladder::{Effort, Ladder, Rung, Rungs, Start};
 pub use law::{Belief, Decision, Evidence, Law, LawState, Memory, Reading, Why};
 pub use laws::{AnyLaw, LawKind};
 pub use machine::{
-    Answer, BudgetOrder, Charge, Input, Machine, Output, Plan, RoundExit, StopRequest, Urgency, Waiting,
+    Answer, Asks, BudgetOrder, Charge, Input, Machine, Output, Plan, RoundExit, StopRequest, Urgency, Waiting,
 };
 pub use meter::{Mark, Meter, RoundSums, Sums};
 pub use settlement::Settled;

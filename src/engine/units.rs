@@ -143,6 +143,13 @@ impl Ratio {
     pub const fn ppm(self) -> u32 {
         self.0
     }
+
+    /// So much of a count, rounded down.
+    #[must_use]
+    pub fn of(self, count: u64) -> u64 {
+        let part = u128::from(count) * u128::from(self.0) / 1_000_000;
+        u64::try_from(part).unwrap_or(u64::MAX)
+    }
 }
 
 /// The size of an answer to hold: millionths of an output token per turn.

@@ -174,6 +174,7 @@ impl Tape {
                 | Record::Verified { .. }
                 | Record::Progress { .. }
                 | Record::LimitUntil { .. }
+                | Record::Shared(_)
                 | Record::Asked { .. }
                 | Record::Woke {}
                 | Record::Absorbed {}

@@ -7,17 +7,20 @@ use super::host::Stamps;
 use super::os::Launch;
 use super::record::round_folder;
 use super::system::text_of;
-use crate::agents::adapter::{Adapter, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
+use crate::agents::adapter::{Adapter, AgentKind, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
 use crate::agents::live::Live;
 use crate::engine::Timestamp;
 
 /// Makes each round's command line, and says what to make of what it prints.
 pub trait Agents {
-    /// What is to be started for this round, at this effort.
+    /// What is to be started for this round, at this effort, with this prompt where it is not always the same.
     ///
     /// # Errors
     /// In words, where the program cannot be asked for that.
-    fn launch(&mut self, round: u64, effort: &str, now: Timestamp) -> Result<Launch, String>;
+    fn launch(&mut self, round: u64, effort: &str, prompt: Option<String>, now: Timestamp) -> Result<Launch, String>;
+
+    /// Which program it is.
+    fn kind(&self) -> AgentKind;
 
     /// A fresh ledger for a round.
     fn live(&self) -> Live;
@@ -154,11 +157,18 @@ impl Agent {
 }
 
 impl Agents for Agent {
-    fn launch(&mut self, round: u64, effort: &str, now: Timestamp) -> Result<Launch, String> {
+    fn launch(&mut self, round: u64, effort: &str, prompt: Option<String>, now: Timestamp) -> Result<Launch, String> {
+        if let Some(prompt) = prompt {
+            self.prompt = prompt;
+        }
         self.round = round;
         effort.clone_into(&mut self.effort);
         let spec = self.with_ask(|ask| self.adapter.command(ask)).map_err(|error| error.to_string())?;
         Ok(self.launch_of(spec, now))
+    }
+
+    fn kind(&self) -> AgentKind {
+        self.adapter.kind()
     }
 
     fn live(&self) -> Live {

@@ -6,10 +6,11 @@
 //! still while the machine sleeps or the runner is stopped.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::tree::{Tree, TreeAsk};
 use crate::agents::adapter::Follow;
-use crate::engine::Timestamp;
+use crate::engine::{Millis, Timestamp};
 use crate::trace::ProcessId;
 
 /// What is to be started.
@@ -86,6 +87,54 @@ pub enum Heard {
     Due,
 }
 
+/// What is kept of what a program prints, in bytes: all of it, else the first half and the last half with a line between that says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Standard output and standard error as they came, in one.
+    Both(usize),
+    /// Standard output alone; standard error goes nowhere.
+    Stdout(usize),
+}
+
+/// How a program that was run to its end came to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckEnd {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal, which the runner did not send.
+    Signalled(i32),
+    /// Its time was over, and it was ended.
+    TimedOut,
+    /// It could not be started; why.
+    NotStarted(String),
+    /// Somebody asked the runner to stop, and it was ended.
+    GivenUp,
+}
+
+/// What came of a program that was run to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// How it ended.
+    pub end: CheckEnd,
+    /// What it printed, as far as it is kept.
+    pub output: Vec<u8>,
+    /// How long it ran.
+    pub lasted: Millis,
+    /// It printed more than is kept.
+    pub cut: bool,
+}
+
+/// What is to be at a path of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put<'a> {
+    /// A file of this content with these bits of permission.
+    File(&'a [u8], u32),
+    /// A symbolic link that says this.
+    Link(&'a Path),
+    /// Nothing; a folder that is empty goes too.
+    Nothing,
+}
+
 /// The effects.
 pub trait Os {
     /// The moment.
@@ -135,8 +184,35 @@ pub trait Os {
     fn sweep(&mut self) -> usize;
 
     /// Runs a program that is asked something and ends by itself, and gives what it prints on its standard output. One that
-    /// takes too long or cannot be started says nothing.
+    /// takes too long or cannot be started says nothing; neither does one during which somebody asks for a stop: it is killed, and
+    /// the request stays to be [received](Self::receive).
     fn query(&mut self, launch: &Launch) -> Vec<u8>;
+
+    /// Runs a program to its end, in a group of its own, for so long at most; what it leaves behind is ended. It is given up as soon as somebody
+    /// asks the runner to stop, which [`receive`](Self::receive) then tells.
+    fn check(&mut self, launch: &Launch, limit: Millis, keep: Keep) -> Checked;
+
+    /// Files that match and that were made since the last program was checked, with what is in them.
+    fn logs(&mut self, follows: &[Follow]) -> Vec<(String, Vec<u8>)>;
+
+    /// The beginning of a file, so many bytes of it at most. Nothing but a file is read: neither what a symbolic link leads to nor a pipe.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::InvalidInput`] where there is something else than a file.
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
+
+    /// The files below a folder as they are now.
+    fn tree(&mut self, ask: &TreeAsk) -> Tree;
+
+    /// Puts something at a path below `root`, whole or not at all. Folders on the way that are none are replaced; no symbolic link below `root`
+    /// is followed.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn put(&mut self, root: &Path, path: &Path, put: Put<'_>) -> io::Result<()>;
+
+    /// Whether this user can write a file, or make one in a folder; tried out, and nothing is left of that.
+    fn can_write(&mut self, path: &Path) -> bool;
 
     /// Follows the files that match, from their beginnings where they are new since the spawn.
     fn follow(&mut self, follows: &[Follow]);

@@ -16,8 +16,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Checkpoint, Control, Effort, MicroUsd, Timestamp, Tokens};
-use crate::trace::{Kept, ProcessId, Reader, Record, TraceError, Word};
+use crate::engine::{Checkpoint, Control, Effort, Timestamp, Tokens};
+use crate::trace::{Added, Kept, ProcessId, Reader, Record, TraceError, Word};
 
 /// The journal's name in the run's folder.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -174,20 +174,14 @@ struct Walk {
 
 impl Walk {
     fn step(&mut self, record: &Record) {
+        if let Some(added) = record.adds() {
+            self.add(added);
+        }
         match record {
             Record::Persist { checkpoint, .. } => self.keep(checkpoint.checkpoint()),
             Record::Opened { kept, .. } => {
                 self.keep(kept.checkpoint());
                 (self.open, self.stopped) = (None, None);
-            }
-            Record::Turned(turn) => {
-                let turn = turn.record();
-                self.charge(turn.output, turn.all_tokens());
-                self.kept.cost = self.kept.cost.plus(turn.cost.unwrap_or(MicroUsd::ZERO));
-            }
-            Record::Laid { added_tokens, homeless_tokens, .. } => {
-                let laid = Tokens::new(*added_tokens).plus(Tokens::new(*homeless_tokens));
-                self.charge(laid, laid);
             }
             Record::Decided { to, .. } => self.kept.effort = Some(Effort::new(to)),
             Record::Group { round, process } => self.open = Some((*round, process.clone())),
@@ -195,12 +189,15 @@ impl Walk {
             Record::Stop { control } => self.stopped = Some(control.0),
             Record::Persisted { .. }
             | Record::Spawned { .. }
+            | Record::Turned(_)
+            | Record::Laid { .. }
             | Record::Settled { .. }
             | Record::Heard { .. }
             | Record::Refused { .. }
             | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }
+            | Record::Shared(_)
             | Record::Asked { .. }
             | Record::Woke {}
             | Record::Absorbed {}
@@ -223,13 +220,14 @@ impl Walk {
         self.found = Tokens::ZERO;
     }
 
-    fn charge(&mut self, output: Tokens, all: Tokens) {
-        if output == Tokens::ZERO && all == Tokens::ZERO {
+    fn add(&mut self, added: Added) {
+        self.kept.cost = self.kept.cost.plus(added.cost);
+        if added.output == Tokens::ZERO && added.tokens == Tokens::ZERO {
             return;
         }
-        self.kept.output = Some(self.kept.output.unwrap_or_default().plus(output));
-        self.kept.tokens = self.kept.tokens.plus(all);
-        self.found = self.found.plus(output);
+        self.kept.output = Some(self.kept.output.unwrap_or_default().plus(added.output));
+        self.kept.tokens = self.kept.tokens.plus(added.tokens);
+        self.found = self.found.plus(added.output);
     }
 }
 

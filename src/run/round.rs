@@ -4,8 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use super::host::Clocks;
+use super::kill::LastMessage;
 use super::os::{End, Os};
 use super::record::round_folder;
+use super::redact::Redactor;
 use crate::agents::live::Live;
 use crate::engine::{Effort, MicroUsd, Timestamp, Tokens};
 
@@ -23,8 +25,13 @@ pub(super) struct Round {
     pub(super) landed: u64,
     pub(super) before: Tokens,
     pub(super) requests: u64,
-    pub(super) kept: [usize; 2],
+    pub(super) stdout: Kept,
+    pub(super) stderr: Kept,
     pub(super) session: Option<String>,
+    /// All that it said in its own words, up to a bound.
+    pub(super) said: String,
+    /// The last of it.
+    pub(super) last: LastMessage,
     pub(super) result: Option<Timestamp>,
     pub(super) ended_after_result: Option<Timestamp>,
     pub(super) confirmed: Option<Arc<str>>,
@@ -37,7 +44,13 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn new(number: u64, effort: Effort, live: Live, now: Timestamp, before: Tokens) -> Self {
+    pub(super) fn new(
+        number: u64,
+        effort: Effort,
+        (live, last): (Live, LastMessage),
+        now: Timestamp,
+        before: Tokens,
+    ) -> Self {
         Self {
             number,
             effort,
@@ -48,8 +61,11 @@ impl Round {
             landed: 0,
             before,
             requests: 0,
-            kept: [0; 2],
+            stdout: Kept::new("stdout.log"),
+            stderr: Kept::new("stderr.log"),
             session: None,
+            said: String::new(),
+            last,
             result: None,
             ended_after_result: None,
             confirmed: None,
@@ -77,9 +93,52 @@ impl Round {
     }
 }
 
-/// Keeps what the agent wrote, up to a bound.
-pub(super) fn keep(os: &mut impl Os, round: &mut Round, pipe: usize, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let room = KEPT_BYTES.saturating_sub(round.kept[pipe]).min(bytes.len());
-    round.kept[pipe] += room;
-    if room == 0 { Ok(()) } else { os.append(&format!("{}/{name}", round_folder(round.number)), &bytes[..room]) }
+/// The most bytes that are kept of what an agent says in a round.
+const SAID_BYTES: usize = 1024 * 1024;
+
+/// Adds to what the agent said in a round, in its own words, up to a bound.
+pub(super) fn say(said: &mut String, text: &str) {
+    if !said.is_empty() {
+        said.push_str("\n\n");
+    }
+    let mut most = SAID_BYTES.saturating_sub(said.len()).min(text.len());
+    while !text.is_char_boundary(most) {
+        most -= 1;
+    }
+    said.push_str(&text[..most]);
+}
+
+/// What is kept of what a round writes to one of its pipes: up to a bound, without what looks like a key.
+#[derive(Debug)]
+pub(super) struct Kept {
+    name: &'static str,
+    /// Bytes that were taken so far.
+    taken: usize,
+    redactor: Redactor,
+}
+
+impl Kept {
+    fn new(name: &'static str) -> Self {
+        Self { name, taken: 0, redactor: Redactor::new() }
+    }
+
+    /// Keeps what the agent wrote.
+    pub(super) fn take(&mut self, os: &mut impl Os, round: u64, bytes: &[u8]) -> io::Result<()> {
+        let room = KEPT_BYTES.saturating_sub(self.taken).min(bytes.len());
+        self.taken += room;
+        let mut out = Vec::with_capacity(room);
+        self.redactor.push(&bytes[..room], &mut out);
+        self.append(os, round, &out)
+    }
+
+    /// Keeps what was held back because it could have been the beginning of a key.
+    pub(super) fn finish(&mut self, os: &mut impl Os, round: u64) -> io::Result<()> {
+        let mut out = Vec::new();
+        self.redactor.finish(&mut out);
+        self.append(os, round, &out)
+    }
+
+    fn append(&self, os: &mut impl Os, round: u64, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() { Ok(()) } else { os.append(&format!("{}/{}", round_folder(round), self.name), bytes) }
+    }
 }

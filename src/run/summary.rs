@@ -4,7 +4,7 @@
 //! clock.
 
 use crate::engine::{Control, MicroUsd, Millis, RoundExit, Timestamp, Tokens};
-use crate::trace::{Line, MeanOf, Record, Setup};
+use crate::trace::{Added, Line, MeanOf, Record, Setup};
 
 /// A round, as far as it went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,25 +81,41 @@ impl Summary {
     /// Takes the next line.
     pub fn take(&mut self, line: &Line) {
         self.at = self.at.max(Timestamp::from_millis(line.at_ms));
-        match &line.record {
+        if let Some(added) = line.record.adds() {
+            self.add(added);
+        }
+        self.tell(&line.record);
+    }
+
+    fn add(&mut self, added: Added) {
+        self.output = self.output.plus(added.output);
+        self.tokens = self.tokens.plus(added.tokens);
+        self.cost = self.cost.plus(added.cost);
+        let spent = self.output;
+        if let Some(round) = self.round(added.round) {
+            round.output = round.output.plus(added.output);
+            round.spent = spent;
+        }
+    }
+
+    fn tell(&mut self, record: &Record) {
+        match record {
             Record::Opened { kept, .. } => {
                 let spent = kept.checkpoint().spent();
                 (self.begun, self.output, self.tokens, self.cost) =
                     (spent.rounds, spent.output, spent.tokens, spent.cost);
                 self.stopped = None;
+                let at = self.at;
+                for left in self.rounds.iter_mut().filter(|round| round.exit.is_none()) {
+                    // its process was lost: nobody will say how it ended
+                    (left.ended, left.exit) = (Some(at), Some(RoundExit::Cut));
+                }
             }
             Record::Spawn { round, effort } => self.spawn(*round, effort),
             Record::Turned(turn) => {
-                let turn = turn.record();
-                self.charge(turn.round, turn.output, turn.all_tokens());
-                self.cost = self.cost.plus(turn.cost.unwrap_or_default());
                 if let Some(round) = self.round(turn.round) {
                     round.turns += u64::from(turn.counts_as_turn);
                 }
-            }
-            Record::Laid { round, added_tokens, homeless_tokens, .. } => {
-                let laid = Tokens::new(*added_tokens).plus(Tokens::new(*homeless_tokens));
-                self.charge(*round, laid, laid);
             }
             Record::Agent { round, confirmed, .. } => {
                 if let Some(round) = self.round(*round) {
@@ -125,11 +141,13 @@ impl Summary {
             Record::Persisted { .. }
             | Record::Spawned { .. }
             | Record::Settled { .. }
+            | Record::Laid { .. }
             | Record::Heard { .. }
             | Record::Refused { .. }
             | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }
+            | Record::Shared(_)
             | Record::Asked { .. }
             | Record::Woke {}
             | Record::Absorbed {}
@@ -162,19 +180,51 @@ impl Summary {
         self.rounds.iter_mut().rev().find(|round| round.number == number)
     }
 
-    fn charge(&mut self, round: u64, output: Tokens, all: Tokens) {
-        self.output = self.output.plus(output);
-        self.tokens = self.tokens.plus(all);
-        let spent = self.output;
-        if let Some(round) = self.round(round) {
-            round.output = round.output.plus(output);
-            round.spent = spent;
-        }
-    }
-
     /// How long a round took, or has taken so far.
     #[must_use]
     pub fn lasted(&self, round: &Round) -> Millis {
         round.ended.unwrap_or(self.at).since(round.began)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Checkpoint, TurnRecord};
+    use crate::trace::{Kept, Turn, Word};
+
+    fn summary(records: &[Record]) -> Summary {
+        let mut summary = Summary::new(Setup {
+            ladder: Vec::new(),
+            configured: String::new(),
+            law: String::new(),
+            juice_millionths: 1,
+            over_ms: 1,
+            slack_ppm: 0,
+            rest_ms: 0,
+            budget_tokens: None,
+            rounds: None,
+            set: std::collections::BTreeMap::new(),
+        });
+        for (at_ms, record) in (1..).zip(records) {
+            summary.take(&Line { at_ms, record: record.clone(), prev: None });
+        }
+        summary
+    }
+
+    #[test]
+    fn a_round_that_was_left_open_was_cut_when_another_process_took_the_loop_up() {
+        let spawn = |round| Record::Spawn { round, effort: "low".to_owned() };
+        let turn = TurnRecord::new(1, Timestamp::EPOCH, Tokens::new(30), "test");
+        let kept = Kept::of(&Checkpoint { rounds: 1, output: Some(Tokens::new(30)), ..Checkpoint::default() });
+        let opened = Record::Opened { kept, found_tokens: 30 };
+        let lines = [spawn(1), Record::Turned(Turn::of(&turn)), opened, spawn(2)];
+        let found = summary(&lines);
+        let [left, open] = &found.rounds[..] else { panic!("{found:?}") };
+        assert_eq!((left.exit, left.ended), (Some(RoundExit::Cut), Some(Timestamp::from_millis(3))));
+        assert_eq!((left.output, left.turns, open.exit), (Tokens::new(30), 1, None));
+        let ended = Record::Ended { round: 2, exit: Word(RoundExit::Done) };
+        let found = summary(&[&lines[..], &[ended]].concat());
+        assert_eq!((found.rounds[1].exit, found.output), (Some(RoundExit::Done), Tokens::new(30)));
     }
 }

@@ -1,6 +1,6 @@
 //! Who is told what happens in the loop, and what came of a round.
 
-use crate::engine::{Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting};
+use crate::engine::{Answer, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting};
 
 /// What came of a round, for people.
 #[derive(Clone, Debug)]
@@ -21,6 +21,10 @@ pub struct Told<'a> {
     pub lasted: Millis,
     /// What the governor made of it; none where it was not read.
     pub verdict: Option<&'a Verdict>,
+    /// What the oracle says, and why; none where it was not asked.
+    pub oracle: Option<(Answer, &'a str)>,
+    /// Whether the project is another than before; none where nobody looked.
+    pub changed: Option<bool>,
     /// All that was spent.
     pub spent: Spent,
 }

@@ -1,14 +1,14 @@
 //! The lines of a trace as they stand in the file, and their way from and to the engine's own types.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::kept::{CapsOf, Kept};
 use super::words::{Hex, Word};
 use crate::engine::{
-    Answer, Belief, Checkpoint, Control, Effort, Event, Grade, Input, Ladder, LawState, Mean, MicroUsd, Output,
-    RoundExit, Settled, Side, StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
+    Answer, Belief, Control, Effort, Event, Grade, Input, Ladder, Mean, MicroUsd, Output, RoundExit, Settled, Side,
+    StopRequest, Timestamp, Tokens, TurnRecord, Urgency, Verdict, Waiting,
 };
 
 /// A line after the first.
@@ -95,6 +95,8 @@ pub enum Record {
         /// The moment.
         until_ms: u64,
     },
+    /// Fact: what loops that share caps with this one leave of them.
+    Shared(CapsOf),
     /// Fact: somebody asked for a stop.
     Asked {
         /// `end`, `kill`, `give-up` or `kill-on`.
@@ -237,7 +239,7 @@ pub struct ProcessId {
 
 impl Record {
     /// Every kind of this version.
-    pub const KINDS: [&'static str; 25] = [
+    pub const KINDS: [&'static str; 26] = [
         "persisted",
         "spawned",
         "turned",
@@ -248,6 +250,7 @@ impl Record {
         "verified",
         "progress",
         "limit-until",
+        "shared",
         "asked",
         "woke",
         "absorbed",
@@ -306,6 +309,7 @@ impl Record {
                 Self::Progress { round: *round, tree: tree.map(Hex), error: error.map(Hex) }
             }
             Input::LimitUntil { until } => Self::LimitUntil { until_ms: until.millis() },
+            Input::Shared { left } => Self::Shared(CapsOf::of(left)),
             Input::Asked(request) => Self::Asked { request: Word(*request) },
             Input::Woke => Self::Woke {},
         }
@@ -361,6 +365,7 @@ impl Record {
                 Input::Progress { round: *round, tree: tree.map(|hex| hex.0), error: error.map(|hex| hex.0) }
             }
             Self::LimitUntil { until_ms } => Input::LimitUntil { until: Timestamp::from_millis(*until_ms) },
+            Self::Shared(left) => Input::Shared { left: left.caps() },
             Self::Asked { request } => Input::Asked(request.0),
             Self::Woke {} => Input::Woke,
             Self::Absorbed {}
@@ -401,6 +406,7 @@ impl Record {
             | Self::Verified { .. }
             | Self::Progress { .. }
             | Self::LimitUntil { .. }
+            | Self::Shared(_)
             | Self::Asked { .. }
             | Self::Woke {}
             | Self::Absorbed {}
@@ -553,55 +559,5 @@ pub struct MeanOf {
 impl MeanOf {
     const fn of(mean: Mean) -> Self {
         Self { total_tokens: mean.total().count(), turns: mean.turns() }
-    }
-}
-
-/// A checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// Rounds begun.
-    pub rounds: u64,
-    /// Output spent; absent before the first was counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// The effort to run at next; absent before the first decision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
-    /// Tokens of all kinds.
-    pub all_tokens: u64,
-    /// Cost.
-    pub cost_micro_usd: u64,
-    /// What the law remembers.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub law: BTreeMap<String, u64>,
-}
-
-impl Kept {
-    /// The line's part for a checkpoint.
-    #[must_use]
-    pub fn of(checkpoint: &Checkpoint) -> Self {
-        Self {
-            rounds: checkpoint.rounds,
-            output_tokens: checkpoint.output.map(Tokens::count),
-            effort: checkpoint.effort.as_ref().map(|effort| effort.word().to_owned()),
-            all_tokens: checkpoint.tokens.count(),
-            cost_micro_usd: checkpoint.cost.count(),
-            law: checkpoint.law.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        }
-    }
-
-    /// The checkpoint.
-    #[must_use]
-    pub fn checkpoint(&self) -> Checkpoint {
-        let mut law = LawState::default();
-        self.law.iter().for_each(|(name, value)| law.set(name, *value));
-        Checkpoint {
-            rounds: self.rounds,
-            output: self.output_tokens.map(Tokens::new),
-            effort: self.effort.as_deref().map(Effort::new),
-            tokens: Tokens::new(self.all_tokens),
-            cost: MicroUsd::new(self.cost_micro_usd),
-            law,
-        }
     }
 }

@@ -12,15 +12,19 @@
 //!
 //! It is not the machine and it holds no state: a trace can be replayed, and is no checkpoint.
 
+mod added;
 mod event;
 mod header;
+mod kept;
 mod moment;
 mod read;
 mod words;
 mod write;
 
-pub use event::{BeliefOf, Kept, Line, MeanOf, ProcessId, Record, StatedTurn, Turn};
+pub use added::Added;
+pub use event::{BeliefOf, Line, MeanOf, ProcessId, Record, StatedTurn, Turn};
 pub use header::{Header, Setup};
+pub use kept::{CapsOf, Kept, RowsOf};
 pub use moment::iso;
 pub use read::{Reader, Trace, TraceError, read};
 pub use words::{Hex, Word, Worded};

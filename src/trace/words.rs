@@ -35,7 +35,7 @@ worded! {
     }
     Control {
         Rounds "rounds", Budget "budget", Tokens "tokens", Cost "cost", Wall "wall", Requests "requests",
-        NoProgress "no-progress", SameError "same-error", AgentFailures "agent-failures", KillOn "kill-on",
+        NoProgress "no-progress", SameError "same-error", Limit "limit", AgentFailures "agent-failures", KillOn "kill-on",
         Unmetered "unmetered", OraclePassed "oracle-passed", OracleError "oracle-error", Blocked "blocked",
         Interrupted "interrupted",
     }

@@ -24,7 +24,7 @@ use flyball::engine::{
 };
 use flyball::run::os::Launch;
 use flyball::run::record::{JOURNAL, STATE};
-use flyball::run::{Agents, Ended, Host, Journal, NoView, recover};
+use flyball::run::{Agents, Ended, Host, Journal, NoSite, NoView, recover};
 use flyball::trace::{Header, Kept, Record, Setup};
 
 use world::{Crash, Script, World};
@@ -35,9 +35,13 @@ const WORDS: [&str; 3] = ["high", "medium", "low"];
 struct Pi;
 
 impl Agents for Pi {
-    fn launch(&mut self, round: u64, effort: &str, _now: Timestamp) -> Result<Launch, String> {
+    fn launch(&mut self, round: u64, effort: &str, _: Option<String>, _now: Timestamp) -> Result<Launch, String> {
         Ok(Launch { argv: vec![round.to_string(), effort.to_owned()], stdin: b"task".to_vec(), ..Launch::default() })
     }
+    fn kind(&self) -> AgentKind {
+        AgentKind::Pi
+    }
+
     fn live(&self) -> Live {
         AgentKind::Pi.adapter().live()
     }
@@ -60,7 +64,7 @@ fn process(world: &mut World, script: &Script) -> Result<Ended, Crash> {
         Found::GoesOn(kept, journal, at) => (kept, journal, at),
         Found::Over(control, kept) => {
             let spent = kept.spent();
-            return Ok(Ended { control, asked: None, spent, kept, swept: 0 });
+            return Ok(Ended { control, detail: None, asked: None, spent, kept, swept: 0 });
         }
     };
     world.clock_from(at);
@@ -76,7 +80,7 @@ fn process(world: &mut World, script: &Script) -> Result<Ended, Crash> {
     let band = Band::new(Target::from_tokens(400), Ratio::from_ppm(150_000)).unwrap();
     let governor = Governor::new(LawKind::Reference.build(), band, Over::new(Millis::from_secs(300)), ladder.rungs());
     let machine = Machine::new(plan, governor, kept);
-    world.carry_out(|world| Host::new(world, &mut Pi, &mut NoView, machine, journal).run().unwrap())
+    world.carry_out(|world| Host::new(world, &mut Pi, &mut NoSite, &mut NoView, machine, journal).run().unwrap())
 }
 
 /// What another process finds.

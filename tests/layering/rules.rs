@@ -23,7 +23,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "run",
         layers: &["engine", "trace", "agents"],
-        crates: &["serde", "serde_json", "sha2", "thiserror", "rustix", "signal_hook"],
+        crates: &["serde", "serde_json", "sha2", "strsim", "thiserror", "rustix", "signal_hook", "toml", "regex"],
     },
     Layer { name: "cli", layers: &["engine", "sim", "trace", "agents", "lab", "run"], crates: DEPENDENCIES },
 ];
@@ -48,6 +48,7 @@ pub(crate) const DEPENDENCIES: &[&str] = &[
     "ctrlc",
     "rustix",
     "signal_hook",
+    "regex",
     "serde_saphyr",
     "ratatui",
     "rand",

@@ -51,6 +51,56 @@ fn a_flag_beats_a_variable_beats_a_file_beats_what_is_usual() {
 }
 
 #[test]
+fn a_users_own_file_stands_below_the_projects_and_its_origin_is_shown() {
+    let world = World::new();
+    fs::create_dir_all(world.path("config/flyball")).unwrap();
+    let users = world.path("config/flyball/flyball.toml");
+    fs::write(&users, "[governor]\njuice = 700\nslack = 0.3\nrest = \"2s\"\n").unwrap();
+    fs::write(world.project.join("flyball.toml"), "[governor]\njuice = 1000\n").unwrap();
+    let all = effective(&world, &["--agent", "pi"], &[("FLYBALL_SLACK", "0.25")]);
+    let says = |name: &str| (all[name]["value"].as_str().unwrap(), all[name]["from"].as_str().unwrap());
+    assert_eq!(says("governor.rest"), ("2s", &*format!("{}:4", users.display())));
+    assert_eq!(says("governor.slack"), ("0.25", "FLYBALL_SLACK"));
+    let (juice, from) = says("governor.juice");
+    assert!(juice == "1000" && from.ends_with("project/flyball.toml:2"), "{juice} {from}");
+
+    // below a file that is named, too
+    fs::write(world.path("juice.yaml"), "juice: 1500\n").unwrap();
+    let file = world.path("juice.yaml").display().to_string();
+    let all = effective(&world, &["--agent", "pi", "--settings", &file], &[]);
+    assert_eq!((&all["governor.juice"]["value"], &all["governor.rest"]["value"]), (&"1500".into(), &"2s".into()));
+
+    // in the home folder, where the environment names no other
+    let home = world.path("home");
+    fs::create_dir_all(home.join(".config/flyball")).unwrap();
+    fs::write(home.join(".config/flyball/flyball.toml"), "[governor]\nrest = \"9s\"\n").unwrap();
+    let home = home.display().to_string();
+    let all = effective(&world, &["--agent", "pi"], &[("XDG_CONFIG_HOME", ""), ("HOME", &home)]);
+    assert_eq!(all["governor.rest"]["value"], "9s");
+
+    fs::write(&users, "[governor]\njucie = 700\n").unwrap();
+    let came = run(&world, &["--agent", "pi", "--print-config"], &[]);
+    assert_eq!(came.code, 2);
+    came.says(&format!("{}:2", users.display())).says("did you mean `juice`?");
+}
+
+#[test]
+fn agent_model_and_effort_are_given_in_one_word() {
+    let world = World::new();
+    for (word, all) in [
+        ("claude/claude-opus-5:high", ["claude", "claude-opus-5", "high"]),
+        ("pi/anthropic/claude-opus-5:low", ["pi", "anthropic/claude-opus-5", "low"]),
+        ("codex", ["codex", "", ""]),
+        ("codex:low", ["codex", "", "low"]),
+    ] {
+        let effective = effective(&world, &["-a", word], &[]);
+        let says = ["agent.kind", "agent.model", "agent.effort"].map(|name| effective[name]["value"].as_str().unwrap());
+        assert_eq!(says[..2], all[..2], "{word}");
+        assert!(all[2].is_empty() || says[2] == all[2], "{word}: {says:?}");
+    }
+}
+
+#[test]
 fn the_originals_file_is_taken_where_it_is_named() {
     let world = World::new();
     fs::write(world.path("juice.yaml"), "juice: 1500\nover: 600\nslack: 0.2\nrest: 3\nbudget: 2\n").unwrap();

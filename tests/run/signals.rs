@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::Signal;
 
-use crate::world::{POLITE, WELL, World, at_work, file, now, output, spawned, state_of, until, until_or};
+use crate::world::{POLITE, SHORT, WELL, World, at_work, file, now, output, spawned, state_of, until, until_or};
 
 /// Takes no notice of TERM.
 const STUBBORN: &str =
@@ -135,4 +135,28 @@ fn a_second_runner_is_refused_and_is_told_whose_the_first_is() {
     live.signal(Signal::INT);
     live.ends().ends(130, "stopped by interrupted");
     assert_eq!(world.records().len(), 1);
+}
+
+/// A program that is asked something after a round, as opencode is for its subagents, may take as long as it likes: nobody waits
+/// for it who wants to stop.
+#[test]
+fn a_question_after_the_round_holds_nobody_up() {
+    let world = World::new();
+    let agent = world.agent(
+        r#"if [ "$1" = export ]; then echo $$ >"$here/pid"; exec sleep 600; fi
+        cat >/dev/null
+        say() { printf '{"type":"%s","timestamp":1796053726000,"sessionID":"ses_1","part":{"messageID":"msg_1",%s}}\n' "$1" "$2"; }
+        say step_start '"type":"step-start"'
+        say tool_use '"state":{"input":{},"metadata":{"sessionId":"ses_2"}}'
+        say step_finish '"reason":"stop","tokens":{"input":10,"output":400,"reasoning":0,"cache":{"read":0,"write":0}}'"#,
+    );
+    let mut command = world.command();
+    command.args(["run", "--agent", "opencode", "--ladder", "high,low", "--effort", "high"]).args(SHORT);
+    let live = world.start(command.args(["--program", &agent, "a task"]));
+    file(&world.path("pid"));
+    live.signal(Signal::INT);
+    live.ends().ends(130, "stopped by interrupted").says("what a subagent came to cannot be asked for");
+    assert_eq!(output(&world.journal()), 400);
+    assert!(world.journal().lines.last().unwrap().at_ms < 60_000, "a minute is what a question may take");
+    world.nothing_left();
 }

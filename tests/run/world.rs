@@ -109,6 +109,7 @@ impl World {
             command.env_remove(name);
         }
         command.current_dir(&self.project).env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+        command.env("XDG_CONFIG_HOME", self.path("config")).env("XDG_STATE_HOME", self.path("state"));
         command
     }
 

@@ -1,8 +1,12 @@
 //! Any program: its argv is the person's own, word for word, with what is asked for put in.
 //!
-//! The words of an ask are also in its environment, as `FLYBALL_MODEL`, `FLYBALL_EFFORT` and `FLYBALL_SESSION`.
+//! The words of an ask are also in its environment, see [`ASKED`].
 
 use super::{Ask, AskError, Capabilities, CommandSpec, EffortBy, PromptBy};
+
+/// The variables that hold the model, the effort and the session that are asked for. They are no names of settings: a flyball that
+/// the program starts would take those for its own.
+pub const ASKED: [&str; 3] = ["FLYBALL_ASKED_MODEL", "FLYBALL_ASKED_EFFORT", "FLYBALL_ASKED_SESSION"];
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     live_turns: false,
@@ -41,9 +45,7 @@ pub(super) fn template(ask: &Ask<'_>, unset: &[&'static str]) -> Result<CommandS
     let prompt = if by_file { PromptBy::File(file.clone()) } else { PromptBy::Stdin };
     let mut spec =
         CommandSpec { argv, set: Vec::new(), unset: unset.to_vec(), files: Vec::new(), links: Vec::new(), prompt };
-    for (name, value) in
-        [("FLYBALL_MODEL", ask.model), ("FLYBALL_EFFORT", ask.effort), ("FLYBALL_SESSION", Some(ask.session))]
-    {
+    for (name, value) in ASKED.into_iter().zip([ask.model, ask.effort, Some(ask.session)]) {
         if let Some(value) = value {
             spec.set(name, value);
         }

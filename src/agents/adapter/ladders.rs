@@ -34,6 +34,8 @@ pub struct Known {
     pub models: &'static [&'static str],
     /// The words that are sent as they are, hardest first. Fewer than two are no ladder: the effort cannot be moved.
     pub words: &'static [&'static str],
+    /// Any number from the one to the other is a rung too, the larger the harder.
+    pub numbers: Option<(u32, u32)>,
     /// What is sent where no effort is asked for.
     pub default: Option<&'static str>,
     /// Words that people try, and what becomes of them.
@@ -53,13 +55,29 @@ const fn claude(
     default: &'static str,
     aside: &'static [(&'static str, Fate)],
 ) -> Known {
-    Known { agent: AgentKind::Claude, models, words, default: Some(default), aside, others: Fate::Ignored }
+    Known {
+        agent: AgentKind::Claude,
+        models,
+        words,
+        numbers: None,
+        default: Some(default),
+        aside,
+        others: Fate::Ignored,
+    }
 }
 
 const fn codex(models: &'static [&'static str], words: &'static [&'static str], default: &'static str) -> Known {
     let aside: &[(&str, Fate)] = &[("", Fate::Refused)];
     // any word is sent as it is; the backend answers what it does not take
-    Known { agent: AgentKind::Codex, models, words, default: Some(default), aside, others: Fate::Refused }
+    Known {
+        agent: AgentKind::Codex,
+        models,
+        words,
+        numbers: None,
+        default: Some(default),
+        aside,
+        others: Fate::Refused,
+    }
 }
 
 const fn pi(
@@ -67,7 +85,7 @@ const fn pi(
     words: &'static [&'static str],
     aside: &'static [(&'static str, Fate)],
 ) -> Known {
-    Known { agent: AgentKind::Pi, models, words, default: Some("medium"), aside, others: Fate::Ignored }
+    Known { agent: AgentKind::Pi, models, words, numbers: None, default: Some("medium"), aside, others: Fate::Ignored }
 }
 
 /// All that is known; the first row whose model fits stands.
@@ -99,6 +117,7 @@ pub const KNOWN: &[Known] = &[
         agent: AgentKind::Claude,
         models: &["claude-sonnet-4-5", "claude-haiku-4-5"],
         words: &[],
+        numbers: None,
         default: None,
         aside: &[],
         others: Fate::Dropped,
@@ -135,15 +154,17 @@ pub const KNOWN: &[Known] = &[
         agent: AgentKind::Opencode,
         models: &["claude-opus-4-6"],
         words: FOUR,
+        numbers: None,
         default: None,
         aside: &[("xhigh", Fate::Dropped), ("minimal", Fate::Dropped)],
         others: Fate::Dropped,
     },
-    // Gemini: any number of thinking tokens is taken; these halve and halve again
+    // Gemini: any number of thinking tokens is sent as it is, and the backend's own page says which it takes
     Known {
         agent: AgentKind::Gemini,
         models: &["gemini-2.5-pro"],
         words: &["32768", "8192", "2048", "512", "128"],
+        numbers: Some((128, 32_768)),
         default: Some("8192"),
         aside: &[],
         others: Fate::Refused,
@@ -153,6 +174,7 @@ pub const KNOWN: &[Known] = &[
         agent: AgentKind::Gemini,
         models: &["gemini-3-pro-preview"],
         words: &[],
+        numbers: None,
         default: None,
         aside: &[],
         others: Fate::Dropped,
@@ -162,6 +184,7 @@ pub const KNOWN: &[Known] = &[
         agent: AgentKind::Copilot,
         models: &["claude-opus-4.6", "claude-opus-4-6"],
         words: &["max", "xhigh", "high", "medium", "low", "none"],
+        numbers: None,
         default: Some("medium"),
         aside: &[("minimal", Fate::Becomes("high"))],
         others: Fate::Refused,
@@ -172,7 +195,8 @@ impl Known {
     /// What becomes of a word; none where it is a rung.
     #[must_use]
     pub fn fate(&self, word: &str) -> Option<Fate> {
-        if self.words.contains(&word) {
+        let number = |(least, most)| word.parse::<u32>().is_ok_and(|number| (least..=most).contains(&number));
+        if self.words.contains(&word) || self.numbers.is_some_and(number) {
             return None;
         }
         let aside = self.aside.iter().find(|(own, _)| *own == word);
@@ -254,5 +278,11 @@ mod tests {
         assert_eq!(fate(AgentKind::Copilot, "claude-opus-4.6", "minimal"), Some(Fate::Becomes("high")));
         assert_eq!(fate(AgentKind::Opencode, "anthropic/claude-opus-4-6", "xhigh"), Some(Fate::Dropped));
         assert_eq!(fate(AgentKind::Codex, "gpt-5.5", "bogus"), Some(Fate::Refused));
+        for number in ["128", "1024", "16384", "32768"] {
+            assert_eq!(fate(AgentKind::Gemini, "gemini-2.5-pro", number), None, "{number}");
+        }
+        for none in ["127", "32769", "-1", "1e3", "high"] {
+            assert_eq!(fate(AgentKind::Gemini, "gemini-2.5-pro", none), Some(Fate::Refused), "{none}");
+        }
     }
 }

@@ -24,6 +24,8 @@ pub mod ladders;
 mod opencode;
 mod pi;
 
+pub use command::ASKED;
+
 /// Which program is the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AgentKind {

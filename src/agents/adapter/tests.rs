@@ -199,7 +199,8 @@ fn a_template_is_filled_word_by_word_and_never_twice() {
     let spec =
         asked(AgentKind::Command, &Ask { template: Some(&template), model: Some("{effort}"), ..base() }).unwrap();
     assert_eq!(spec.argv, words(&["my agent", "--m={effort}", "high", "{s-1}", "{other}", "$(x) `y`"]));
-    assert!(spec.set.contains(&("FLYBALL_EFFORT".to_owned(), "high".to_owned())));
+    let asked_for = [("MODEL", "{effort}"), ("EFFORT", "high"), ("SESSION", "s-1")];
+    assert_eq!(spec.set, asked_for.map(|(name, value)| (format!("FLYBALL_ASKED_{name}"), value.to_owned())));
     let by_file = words(&["agent", "@{prompt_file}"]);
     let spec = asked(AgentKind::Command, &Ask { template: Some(&by_file), ..base() }).unwrap();
     assert_eq!(spec.prompt, PromptBy::File("/state/rounds/001/prompt.md".into()));

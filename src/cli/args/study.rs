@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::{One, ShortFormat};
+use super::{One, ShortFormat, any, whole};
 
 /// `explain`.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub struct Gate {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Compare on other luck than the baseline's: paths exactly, means by intervals
-    #[arg(long, value_name = "N", conflicts_with = "write")]
+    #[arg(long, value_name = "N", conflicts_with = "write", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
 }
 
@@ -98,16 +98,16 @@ pub struct Recommend {
     #[arg(long, value_name = "EFFORT", value_delimiter = ',')]
     pub effort: Vec<String>,
     /// Fresh runs, on which the promise is measured
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 200)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 200, value_parser = any)]
     pub runs: u64,
     /// Runs of the settings that are left at the end of the race
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 64)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 64, value_parser = any)]
     pub race: u64,
     /// Rounds of each run [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub rounds: Option<u64>,
     /// What all luck comes from [default: the first scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// Folder for flyball.toml, juice.yaml and the scenario made of logs [default: out/recommend-SCENARIO]
     #[arg(long, value_name = "DIR")]
@@ -144,16 +144,17 @@ pub struct Sensitivity {
     #[arg(long, value_enum, default_value = "morris")]
     pub method: Method,
     /// Trajectories (morris) or points (sobol) [default: 20, 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 2, 65_536>)]
     pub points: Option<u32>,
     /// Runs at each point
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 4)]
+    #[arg(value_parser = whole::<u32, 1, 10_000>)]
     pub runs: u32,
     /// Rounds of each run [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub rounds: Option<u64>,
     /// What all luck and the design come from [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// What to print on stdout
     #[arg(long, value_enum, default_value = "table")]

@@ -8,7 +8,7 @@ use comfy_table::Table;
 use crate::cli::args::{Axes as AxisFlags, One};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::output::{Folder, hint};
-use crate::engine::{Ladder, Mean, Side, Target, Verdict};
+use crate::engine::{Answer, Ladder, Mean, Ratio, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::bounds::MAX_THREADS;
@@ -119,6 +119,17 @@ pub fn price(text: &str) -> Result<f64, String> {
     price.ok_or_else(|| "it must be US dollars for a million output tokens, from 0 to 1000000".to_owned())
 }
 
+/// How well something is to be known, a share.
+///
+/// # Errors
+/// What is wrong with it, for people.
+pub fn precision(text: &str) -> Result<Ratio, String> {
+    match SLACK.value(text)? {
+        share if share.ppm() == 0 => Err("it must be above 0: no number of runs or rounds tells exactly".to_owned()),
+        share => Ok(share),
+    }
+}
+
 /// The value of a flag.
 ///
 /// # Errors
@@ -162,6 +173,17 @@ pub const fn side(side: Side) -> &'static str {
         Side::Below => "below",
         Side::Within => "within",
         Side::Above => "above",
+    }
+}
+
+/// What an oracle answered, in a word.
+#[must_use]
+pub const fn answer(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Pass => "done",
+        Answer::Fail => "not done",
+        Answer::Blocked => "blocked",
+        Answer::Error => "oracle broken",
     }
 }
 

@@ -8,7 +8,6 @@ use crate::cli::args::{Pilot as Args, ShortFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output;
-use crate::lab::axis::SLACK;
 use crate::lab::fit::ladder;
 use crate::lab::fixed::{from_micros, micros};
 use crate::lab::pilot::{Pilot, PilotError, RungPlan, plan, prior};
@@ -24,7 +23,7 @@ const SHOWN: usize = 40;
 /// A scenario, effort, precision or price at fault.
 pub fn run(args: &Args) -> Outcome {
     let scenario = scenario(args)?;
-    let precision = common::read("--precision", &args.precision, |text| SLACK.value(text))?;
+    let precision = common::read("--precision", &args.precision, common::precision)?;
     let price = args.price.as_deref().map(|text| common::read("--price", text, common::price)).transpose()?;
     let seed = args.seed.unwrap_or(scenario.plan.seed);
     let pilot = plan(&scenario, f64::from(precision.ppm()) / 1e6, seed).map_err(unplanned)?;

@@ -37,8 +37,6 @@ pub fn run(args: &Recommend) -> Outcome {
     let mut made = None;
     let scenarios = scenarios(args, current.as_ref(), &mut made)?;
     let first = scenarios.first().ok_or_else(|| Failure::said("there is no scenario to recommend for"))?;
-    let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
-    let folder = Folder::open(&place)?;
     let price = args.price.as_deref().map(|text| common::read("--price", text, common::price)).transpose()?;
     let weights =
         args.weights.as_deref().map_or(Ok(Weights::default()), |text| common::read("--weights", text, weights))?;
@@ -54,6 +52,8 @@ pub fn run(args: &Recommend) -> Outcome {
         seed: args.seed.unwrap_or(first.plan.seed),
         weights,
     };
+    let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
+    let folder = Folder::open(&place)?;
     let told = recommend(&request).map_err(Failure::usage)?;
     let told = told.ok_or_else(|| Failure::said("there is no setting to try"))?;
     let page = Page {

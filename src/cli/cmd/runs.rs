@@ -8,12 +8,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::run::view::{exit, millions, span, usd};
+use crate::cli::args::whole;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::print;
 use crate::engine::{Control, MicroUsd, Tokens};
 use crate::run::Summary;
-use crate::run::folder::{Folder, NAME};
+use crate::run::folder::Folder;
 use crate::run::record::{CONFIG, JOURNAL};
 use crate::run::summary::Round;
 use crate::trace::{Reader, TraceError};
@@ -33,7 +34,7 @@ impl Place {
     /// Its records.
     #[must_use]
     pub fn folder(&self) -> Folder {
-        Folder::new(&self.state.clone().unwrap_or_else(|| self.project.join(NAME)))
+        Folder::new(&super::run::root(&self.project, self.state.as_ref()))
     }
 }
 
@@ -58,7 +59,8 @@ pub struct Status {
     #[command(flatten)]
     pub place: Place,
     /// Rounds to show, the last ones
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 10)]
+    #[arg(value_parser = whole::<usize, 0, { u64::MAX }>)]
     pub rounds: usize,
     /// What to print
     #[arg(long, value_enum, default_value = "text")]

@@ -12,12 +12,11 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
 use crate::lab::advice;
-use crate::lab::axis::SLACK;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
 use crate::lab::page;
 use crate::lab::pictures::{self, conduct};
-use crate::lab::report::{choice, csv, decimal, json, table};
+use crate::lab::report::{choice, csv, decimal, ends, json, table};
 use crate::lab::result::{SweepResult, VERSION};
 use crate::lab::scenario::{GovernorSettings, Scenario};
 use crate::lab::settings::Settings;
@@ -31,7 +30,7 @@ pub fn run(args: &Sweep) -> Outcome {
     let scenario = common::scenario(&args.scenario)?;
     let grid = scenario.grid(common::axes(&args.axes)?).map_err(Failure::usage)?;
     let mut job = job(args, &scenario, &grid)?;
-    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, |text| SLACK.value(text)));
+    let precision = args.precision.as_deref().map(|text| common::read("--precision", text, common::precision));
     let precision = precision.transpose()?;
     let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
     common::advise(&scenario, grid.juices());
@@ -104,7 +103,8 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
         Format::Table => {
             let rows = (args.rows > 0).then_some(args.rows);
             let written = text.write_all(table::render(result, rows).as_bytes());
-            written.and_then(|()| text.write_all(choice::render(result).as_bytes())).map_err(Failure::internal)?;
+            let written = written.and_then(|()| text.write_all(choice::render(result).as_bytes()));
+            written.and_then(|()| text.write_all(ends::render(result).as_bytes())).map_err(Failure::internal)?;
         }
         Format::Json => json::write(result, &mut text).map_err(Failure::internal)?,
         Format::Csv => csv::write(result, &mut text).map_err(Failure::internal)?,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::juice;
-use super::keys::{KEYS, Key, TABLES};
+use super::keys::{KEYS, Key, tables};
 use crate::cli::error::{Failure, Outcome};
 use crate::engine::laws::Tuning;
 use crate::lab::scenario::{Entry, ScenarioError, entries};
@@ -17,6 +17,16 @@ use crate::trace::Setup;
 
 /// The settings file that is read where none is named.
 pub const USUAL_FILE: &str = "flyball.toml";
+
+/// The file of a user's own defaults, which are read below a project's file: `$XDG_CONFIG_HOME/flyball/flyball.toml`, else below
+/// `~/.config`. `variable` looks up the environment; the file need not be there.
+#[must_use]
+pub fn users_file(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    // a path that is not absolute is to be ignored, says the base directory specification
+    let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(config.join("flyball").join(USUAL_FILE))
+}
 
 /// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +75,8 @@ pub struct Gathered {
 const SET: &str = "governor.set";
 
 impl Gathered {
-    /// Gathers them: `flags` are those that were given, `environment` looks variables up, `file` is the settings file that was named.
+    /// Gathers them: `flags` are those that were given, `environment` looks variables up, `file` is the settings file that was named. Below it
+    /// stand the user's own defaults, [`users_file`].
     ///
     /// # Errors
     /// A settings file that cannot be read, or its faults.
@@ -80,9 +91,10 @@ impl Gathered {
         let mut tuning = None;
         let usual = project.join(USUAL_FILE);
         let file = file.map(Path::to_owned).or_else(|| usual.is_file().then_some(usual));
-        if let Some(file) = file {
+        let users = users_file(&environment).filter(|users| users.is_file());
+        for file in users.into_iter().chain(file) {
             let (entries, set) = read(&file)?;
-            tuning = set;
+            tuning = set.map(|set| (set, file.display().to_string())).or(tuning);
             for (name, text, line) in entries {
                 all.insert(name, Value { text, origin: Origin::File(file.display().to_string(), line) });
             }
@@ -98,8 +110,8 @@ impl Gathered {
             }
         }
         let mut gathered = Self { all, tuning: None };
-        if let Some(tuning) = tuning {
-            gathered.tune(tuning, "flyball.toml");
+        if let Some((tuning, file)) = tuning {
+            gathered.tune(tuning, &file);
         }
         Ok(gathered)
     }
@@ -194,7 +206,7 @@ fn read(file: &Path) -> Outcome<(Entries, Option<Tuning>)> {
         return Ok((juice::read(text, &name)?, None));
     }
     let attempted = "cannot use the settings";
-    let found = entries(text, &TABLES)
+    let found = entries(text, &tables())
         .map_err(|problems| Failure::usage(ScenarioError::Faulty { file: name.clone(), problems }).while_(attempted))?;
     let tuning = Settings::load(text, &name).map_err(|error| Failure::usage(error).while_(attempted))?.governor.tuning;
     let named = |entry: Entry| (format!("{}.{}", entry.table, entry.key), entry.text, entry.line);

@@ -32,6 +32,10 @@ pub struct Typed {
     pub rest: Millis,
     /// The caps.
     pub limits: Limits,
+    /// The share of a cap at which to warn.
+    pub warn: Ratio,
+    /// The pause where a backend's limit does not say when it ends.
+    pub limit_backoff: Millis,
     /// The pause after a failed round.
     pub backoff: Millis,
     /// How long a round that was told to end may take.
@@ -90,12 +94,15 @@ impl Typed {
             budget: read(all, "governor.budget", none_at_zero(axis_millionths))?.map(Tokens::new),
             tokens: read(all, "controls.tokens", maybe(none_at_zero(axis_millionths)))?.flatten().map(Tokens::new),
             cost: read(all, "controls.cost", maybe(none_at_zero(axis_millionths)))?.flatten().map(MicroUsd::new),
-            wall: read(all, "controls.wall", maybe(axis::duration))?,
-            round_wall: read(all, "controls.round", maybe(axis::duration))?,
-            inactivity: read(all, "controls.inactivity", maybe(axis::duration))?,
+            wall: read(all, "controls.wall", maybe(some_time))?,
+            round_wall: read(all, "controls.round", maybe(some_time))?,
+            inactivity: read(all, "controls.inactivity", maybe(some_time))?,
             requests: read(all, "controls.requests", maybe(at_least_one))?.and_then(NonZeroU64::new),
-            agent_failures: read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new),
-            ..Limits::default()
+            agent_failures: failures(all)?,
+            no_progress: no_progress(all)?.and_then(NonZeroU32::new),
+            same_error: read(all, "controls.same_error", maybe(few))?.and_then(NonZeroU32::new),
+            limit_wait: read(all, "controls.limit_wait", maybe(axis::duration))?,
+            limited: read(all, "controls.limit_rounds", maybe(few))?.and_then(NonZeroU32::new),
         };
         Ok(Self {
             law: read(all, "governor.law", axis::law)?,
@@ -104,6 +111,8 @@ impl Typed {
             slack: read(all, "governor.slack", |text| SLACK.value(text))?,
             rest: read(all, "governor.rest", |text| REST.value(text))?,
             limits,
+            warn: read(all, "controls.warn", |text| SLACK.value(text))?,
+            limit_backoff: read(all, "controls.limit_backoff", axis::duration)?,
             backoff: read(all, "controls.backoff", axis::duration)?,
             grace: read(all, "controls.grace", axis::duration)?,
             after_result: read(all, "controls.after_result", axis::duration)?,
@@ -117,15 +126,34 @@ impl Typed {
             arguments: read(all, "agent.arguments", words)?,
             ladder: read(all, "agent.ladder", list)?,
             call_turns: read(all, "controls.call_turns", maybe(at_least_one))?,
-            call_cost: read(all, "controls.call_cost", maybe(axis_millionths))?,
-            unlimited: read(all, "controls.unlimited", |text| {
-                text.parse().map_err(|_| "it must be true or false".to_owned())
-            })?,
+            call_cost: read(all, "controls.call_cost", maybe(some_cost))?,
+            unlimited: read(all, "controls.unlimited", flag)?,
         })
     }
 }
 
-fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
+/// Failed rounds in a row that stop the loop.
+fn failures(all: &Gathered) -> Outcome<Option<NonZeroU32>> {
+    let stops = read(all, "controls.on_agent_error", |text| match text {
+        "go-on" => Ok(false),
+        "stop" => Ok(true),
+        _ => Err("it must be go-on or stop".to_owned()),
+    })?;
+    let most = read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new);
+    Ok(if stops { Some(NonZeroU32::MIN) } else { most })
+}
+
+/// Rounds that may change nothing: where something says whether the task is done, 3 unless somebody says otherwise.
+fn no_progress(all: &Gathered) -> Outcome<Option<u32>> {
+    let asked = ["oracle.run", "oracle.checks", "gate.features"].iter().any(|name| !all.get(name).text.is_empty());
+    read(all, "controls.no_progress", |text| match text {
+        "" => Ok(asked.then_some(3)),
+        text => maybe(few)(text),
+    })
+}
+
+/// What may be `none`.
+pub fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Option<T>, String> {
     move |text| {
         if text == "none" {
             Ok(None)
@@ -135,6 +163,14 @@ fn maybe<T>(parse: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Resul
     }
 }
 
+/// True or false.
+///
+/// # Errors
+/// Anything else.
+pub fn flag(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "it must be true or false".to_owned())
+}
+
 fn none_at_zero(parse: impl Fn(&str) -> Result<u64, String>) -> impl Fn(&str) -> Result<Option<u64>, String> {
     move |text| Ok(Some(parse(text)?).filter(|&count| count > 0))
 }
@@ -142,6 +178,17 @@ fn none_at_zero(parse: impl Fn(&str) -> Result<u64, String>) -> impl Fn(&str) ->
 /// A decimal number in millionths: millions of tokens to the token, dollars to the millionth.
 fn axis_millionths(text: &str) -> Result<u64, String> {
     axis::millionths(text).map_err(|fault| fault.to_string())
+}
+
+/// A cap on time: one of nothing would end what it caps before it began.
+fn some_time(text: &str) -> Result<Millis, String> {
+    axis::duration(text)
+        .and_then(|time| if time == Millis::ZERO { Err("it must be above 0".to_owned()) } else { Ok(time) })
+}
+
+/// A cap on cost that a program is given, and may take for none where it is 0.
+fn some_cost(text: &str) -> Result<u64, String> {
+    axis_millionths(text).and_then(|cost| if cost == 0 { Err("it must be above 0".to_owned()) } else { Ok(cost) })
 }
 
 fn at_least_one(text: &str) -> Result<u64, String> {

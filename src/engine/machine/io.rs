@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::engine::checkpoint::Checkpoint;
-use crate::engine::control::{Control, Fingerprint};
+use crate::engine::control::{Caps, Control, Fingerprint};
 use crate::engine::ladder::Effort;
 use crate::engine::turn::TurnRecord;
 use crate::engine::units::{Timestamp, Tokens};
@@ -61,24 +61,29 @@ pub enum Input {
     },
     /// The oracle answered.
     Verified {
-        /// The round.
+        /// The round; 0 before the first.
         round: u64,
         /// What it said.
         answer: Answer,
     },
-    /// What the round left behind.
+    /// What the round left behind; told before it ended, or before the oracle's answer.
     Progress {
-        /// The round.
+        /// The round; 0 for what was found at the start.
         round: u64,
         /// The project's state.
         tree: Option<Fingerprint>,
         /// The round's error, if it had one.
         error: Option<Fingerprint>,
     },
-    /// The backend takes no request before this moment.
+    /// The backend takes no request before this moment, and ends the round that is under way.
     LimitUntil {
-        /// The moment.
+        /// The moment; one that is past says that nobody knows.
         until: Timestamp,
+    },
+    /// What loops that share caps with this one leave of them.
+    Shared {
+        /// What this loop may come to in all, by them.
+        left: Caps,
     },
     /// Somebody asked for a stop.
     Asked(StopRequest),
@@ -163,7 +168,7 @@ pub enum Output {
     },
     /// Ask the oracle.
     Verify {
-        /// The round.
+        /// The round; 0 before the first.
         round: u64,
     },
     /// Nothing to do until a fact comes in, or until this moment.

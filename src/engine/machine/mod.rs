@@ -13,11 +13,13 @@
 //! 4. A late or repeated fact is absorbed: its tokens are charged, and nothing else happens.
 //! 5. Output counts against the budget as it lands, while a round is being ended too. The budget can be passed by at most
 //!    one round.
-//! 6. After a round the controls are looked at in this order: a stop that was asked for, the oracle, unmetered spend,
-//!    requests, agent failures, same error, no progress, then the caps in the order of
-//!    [`Limits::spent`](crate::engine::Limits::spent). Before a round the caps are looked at again.
+//! 6. After a round the controls are looked at in this order: a stop that was asked for or the end of the wall time, the oracle,
+//!    unmetered spend, requests, the backend's limit, agent failures, same error, no progress, then the caps in the order of
+//!    [`Caps::reached`](crate::engine::Caps::reached): the loop's own before those that it shares with others. Before a round the caps
+//!    are looked at again. So passing on the last allowed round is success.
 //! 7. After a stop every fact is absorbed and every poll gives the same stop. A budget stop clears the checkpoint first.
 //! 8. The same facts give the same orders.
+//! 9. Round 0 is what was there before the first round: the project as it was found, and what the oracle says of it.
 //!
 //! ```text
 //!   fresh/resting --caps--> saving --persisted--> starting --spawned--> working --ended--> saving
@@ -33,5 +35,5 @@ mod state;
 mod tests;
 
 pub use io::{Answer, Input, Output, RoundExit, StopRequest, Urgency, Waiting};
-pub use plan::{BudgetOrder, Charge, Plan};
+pub use plan::{Asks, BudgetOrder, Charge, Plan};
 pub use state::Machine;

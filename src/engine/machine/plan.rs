@@ -1,4 +1,4 @@
-//! What a loop is set up with, and the two choices in which it may be told to behave as the original did.
+//! What a loop is set up with, and the choices in which it may be told to behave as the original did.
 
 use alloc::string::String;
 
@@ -22,8 +22,13 @@ pub struct Plan {
     pub grace: Millis,
     /// Caps.
     pub limits: Limits,
-    /// Whether an oracle is asked after each round.
-    pub verify: bool,
+    /// The pause where a backend's limit does not say when it ends: doubled for each further round in a row that it ended up to 64
+    /// times this, with up to a quarter more that depends on `salt`; never longer than the longest wait that is allowed.
+    pub limit_backoff: Millis,
+    /// What tells this loop from others that wait for the same limit, so that they do not all come back at once.
+    pub salt: u64,
+    /// When the oracle is asked.
+    pub verify: Asks,
     /// When spending is charged.
     pub charge: Charge,
     /// When a spent budget stops the loop.
@@ -41,11 +46,25 @@ impl Plan {
             backoff: Millis::ZERO,
             grace: Millis::from_secs(10),
             limits: Limits::default(),
-            verify: false,
+            limit_backoff: Millis::from_secs(60),
+            salt: 0,
+            verify: Asks::Never,
             charge: Charge::AsItLands,
             budget_order: BudgetOrder::BeforeARound,
         }
     }
+}
+
+/// When the oracle is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// There is none.
+    #[default]
+    Never,
+    /// After each round.
+    After,
+    /// Before the first round of each run too: what is done already costs nothing, and what is to be done is known.
+    BeforeToo,
 }
 
 /// When spending is charged.

@@ -5,9 +5,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::io::{Answer, Input, Output, RoundExit, StopRequest, Urgency, Waiting};
-use super::plan::{BudgetOrder, Charge, Plan};
+use super::plan::{Asks, BudgetOrder, Charge, Plan};
 use crate::engine::checkpoint::Checkpoint;
-use crate::engine::control::{Control, Fingerprint, Spent, Streak};
+use crate::engine::control::{Caps, Control, Fingerprint, Rows, Spent};
 use crate::engine::event::{Event, TraceSink};
 use crate::engine::governor::{Cutoff, Governor, Over, Verdict};
 use crate::engine::ladder::{Effort, Rung};
@@ -45,16 +45,10 @@ struct Round {
     requests: u64,
     output: Tokens,
     unmetered: bool,
-}
-
-/// Consecutive rounds that went nowhere.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rows {
-    failures: u32,
-    unchanged: u32,
-    same_error: u32,
-    tree: Streak,
-    error: Streak,
+    /// It made more requests than are allowed.
+    overrun: bool,
+    /// The backend's limit fell into it.
+    limited: bool,
 }
 
 /// The loop. See the [module page](super) for its contract.
@@ -74,6 +68,7 @@ pub struct Machine<L, C = Over> {
     round: Round,
     rows: Rows,
     asked: Option<Control>,
+    shared: Caps,
     limit_until: Timestamp,
     verdict: Option<Verdict>,
     orders: VecDeque<Output>,
@@ -92,6 +87,7 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
             efforts: plan.ladder.efforts().iter().map(asked_for).collect(),
             rung: start.rung,
             spent: kept.spent(),
+            rows: kept.rows,
             plan,
             governor,
             kept,
@@ -101,8 +97,8 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
             seq: 0,
             first: true,
             round: Round::default(),
-            rows: Rows::default(),
             asked: None,
+            shared: Caps::default(),
             limit_until: Timestamp::EPOCH,
             verdict: None,
             orders: VecDeque::new(),
@@ -134,6 +130,16 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         self.rung
     }
 
+    /// Whether the oracle will be asked once the round in progress has ended, as things stand.
+    pub fn will_verify(&self) -> bool {
+        self.plan.verify != Asks::Never && self.asked.is_none()
+    }
+
+    /// Whether the last round left the project as another than it was; none where nobody looked.
+    pub fn changed(&self) -> Option<bool> {
+        self.rows.tree.last.map(|_| self.rows.tree.length == 1)
+    }
+
     /// The last decision.
     pub const fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()
@@ -154,6 +160,7 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
             Input::Verified { round, answer } => self.verified(round, answer),
             Input::Progress { round, tree, error } => self.progressed(round, tree, error),
             Input::LimitUntil { until } => self.limited(until),
+            Input::Shared { left } => self.share(left),
             Input::Asked(request) => self.requested(request),
             Input::Woke => self.woke(),
         };
@@ -204,11 +211,16 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
     /// Begins a round, unless a cap forbids it.
     fn begin(&mut self) {
         let original = self.first && self.plan.budget_order == BudgetOrder::AfterARound;
-        let reached = self.plan.limits.spent(&self.spent).filter(|&cap| !(original && cap == Control::Budget));
-        self.first = false;
+        let reached = self.reached().filter(|&cap| !(original && cap == Control::Budget));
         if let Some(control) = self.asked.or(reached) {
             return self.stop(control);
         }
+        if self.first && self.plan.verify == Asks::BeforeToo {
+            self.first = false;
+            return self.verify();
+        }
+        self.first = false;
+        self.kept.rows = self.rows;
         self.kept.rounds = self.kept.rounds.saturating_add(1);
         self.spent.rounds = self.kept.rounds;
         self.round = Round { number: self.kept.rounds, ..Round::default() };
@@ -240,13 +252,21 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
             (Then::Stop(control), _) => self.phase = Phase::Stopped(control),
             (Then::Start | Then::Judge, Some(control)) => self.stop(control),
             (Then::Start, None) => self.start(),
-            (Then::Judge, None) if self.plan.verify => {
-                self.phase = Phase::Verifying;
-                self.orders.push_back(Output::Verify { round: self.round.number });
-            }
+            (Then::Judge, None) if self.plan.verify != Asks::Never => self.verify(),
             (Then::Judge, None) => self.judge(),
         }
         true
+    }
+
+    /// Has the oracle asked of the last round, or of what was found.
+    fn verify(&mut self) {
+        self.phase = Phase::Verifying;
+        self.orders.push_back(Output::Verify { round: self.round.number });
+    }
+
+    /// The first cap that is reached: the loop's own before those that it shares.
+    fn reached(&self) -> Option<Control> {
+        self.plan.limits.caps().reached(&self.spent).or_else(|| self.shared.reached(&self.spent))
     }
 
     fn start(&mut self) {
@@ -287,13 +307,17 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         self.governor.report(turn);
         if turn.counts_as_turn {
             self.round.requests += 1;
-            let reached = self.plan.limits.requests.is_some_and(|cap| self.round.requests > cap.get());
-            if reached && self.asked.is_none() {
-                self.asked = Some(Control::Requests);
-                self.terminate(Urgency::Gently);
+            if self.plan.limits.requests.is_some_and(|cap| self.round.requests > cap.get()) && !self.round.overrun {
+                self.overrun();
             }
         }
         true
+    }
+
+    /// Ends a round that makes too many requests.
+    fn overrun(&mut self) {
+        self.round.overrun = true;
+        self.terminate(Urgency::Gently);
     }
 
     /// Charges output: at once, or with its round.
@@ -352,6 +376,7 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         }
         self.kept.tokens = self.spent.tokens;
         self.kept.cost = self.spent.cost;
+        self.kept.rows = self.rows;
         self.save(Then::Judge);
         true
     }
@@ -365,15 +390,23 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         trace.note(self.now, Event::Decided { round: self.round.number, verdict: &verdict });
         self.rung = verdict.to;
         self.verdict = Some(verdict);
-        self.rows.failures = match exit {
-            RoundExit::Done => 0,
-            // a round that was cut at a cap while it worked says nothing of whether the agent can
-            RoundExit::Cut if self.round.requests > 0 => self.rows.failures,
-            RoundExit::Failed | RoundExit::Cut => self.rows.failures.saturating_add(1),
-        };
+        self.count(exit);
         self.kept.effort = Some(self.plan.ladder.effort(self.rung).clone());
         self.kept.output = Some(self.spent.output);
         self.kept.law = self.governor.law().save();
+    }
+
+    /// Counts rounds in a row of which nothing came.
+    fn count(&mut self, exit: RoundExit) {
+        let Rows { failures, limited, .. } = self.rows;
+        (self.rows.failures, self.rows.limited) = match exit {
+            RoundExit::Done => (0, 0),
+            // what the backend refuses is no fault of the agent's
+            RoundExit::Failed | RoundExit::Cut if self.round.limited => (failures, limited.saturating_add(1)),
+            // a round that was cut at a cap while it worked says nothing of whether the agent can
+            RoundExit::Cut if self.round.requests > 0 => (failures, limited),
+            RoundExit::Failed | RoundExit::Cut => (failures.saturating_add(1), limited),
+        };
     }
 
     /// What follows from a round: a stop, or a rest.
@@ -381,36 +414,53 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         if let Some(control) = self.fired() {
             return self.stop(control);
         }
+        if self.round.number == 0 {
+            return self.begin();
+        }
         let rest = self.now.after(self.plan.rest);
-        let backoff = self.now.after(self.backoff());
-        let waits = [(rest, Waiting::Rest), (backoff, Waiting::Backoff), (self.limit_until, Waiting::Limit)];
+        let backoff = self.now.after(doubled(self.plan.backoff, self.rows.failures));
+        let limit = self.limit_until.max(self.unknown_limit());
+        let waits = [(rest, Waiting::Rest), (backoff, Waiting::Backoff), (limit, Waiting::Limit)];
         let longest = waits.into_iter().reduce(|longest, wait| if wait.0 > longest.0 { wait } else { longest });
         let (until, why) = longest.unwrap_or((rest, Waiting::Rest));
         self.phase = Phase::Resting { until, why };
     }
 
-    fn backoff(&self) -> Millis {
-        match self.rows.failures {
-            0 => Millis::ZERO,
-            failures => Millis::new(self.plan.backoff.count().saturating_mul(1 << (failures - 1).min(6))),
+    /// When to try again where a backend's limit ended the round and does not say until when.
+    fn unknown_limit(&self) -> Timestamp {
+        if !self.round.limited || self.rows.limited == 0 || self.limit_until > self.now {
+            return Timestamp::EPOCH;
         }
+        let wait = doubled(self.plan.limit_backoff, self.rows.limited).count();
+        let salted = mixed(self.plan.salt.wrapping_add(self.round.number));
+        let wait = Millis::new(wait.saturating_add(salted % (wait / 4).saturating_add(1)));
+        self.now.after(self.plan.limits.limit_wait.map_or(wait, |most| wait.min(most)))
     }
 
     /// The control that a finished round fires, in the documented order.
     fn fired(&self) -> Option<Control> {
         let limits = &self.plan.limits;
-        let unmetered = self.round.unmetered && limits.bounds_spend();
+        let bounded = limits.caps().bounds_spend() || self.shared.bounds_spend();
+        let limited = limits.limited.is_some_and(|cap| self.rows.limited >= cap.get()) || self.is_hopeless();
         let failed = limits.agent_failures.is_some_and(|cap| self.rows.failures >= cap.get());
-        let same_error = limits.same_error.is_some_and(|cap| self.rows.same_error >= cap.get());
-        let unchanged = limits.no_progress.is_some_and(|cap| self.rows.unchanged > cap.get());
+        let same_error = limits.same_error.is_some_and(|cap| self.rows.error.length >= cap.get());
+        // the first one seen is what the others are the same as
+        let unchanged = limits.no_progress.is_some_and(|cap| self.rows.tree.length > cap.get());
         let fired = [
-            (unmetered, Control::Unmetered),
+            (self.round.unmetered && bounded, Control::Unmetered),
+            (self.round.overrun, Control::Requests),
+            (limited, Control::Limit),
             (failed, Control::AgentFailures),
             (same_error, Control::SameError),
             (unchanged, Control::NoProgress),
         ];
         let fired = fired.into_iter().find_map(|(fired, control)| fired.then_some(control));
-        fired.or_else(|| limits.spent(&self.spent))
+        fired.or_else(|| self.reached())
+    }
+
+    /// Whether the backend's limit lasts longer than may be waited for.
+    fn is_hopeless(&self) -> bool {
+        self.plan.limits.limit_wait.is_some_and(|most| self.limit_until.since(self.now) > most)
     }
 
     fn verified(&mut self, round: u64, answer: Answer) -> bool {
@@ -427,21 +477,40 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
     }
 
     fn progressed(&mut self, round: u64, tree: Option<Fingerprint>, error: Option<Fingerprint>) -> bool {
-        let due = self.is_open(round);
-        if due {
-            self.rows.unchanged = self.rows.tree.see(tree);
-            self.rows.same_error = self.rows.error.see(error);
+        let asked = matches!(self.phase, Phase::Fresh | Phase::Verifying) && round == self.round.number;
+        let due = self.is_open(round) || asked;
+        // where a run is taken up, what is found is what it left
+        if due && !(round == 0 && self.rows.tree.last == tree) {
+            self.rows.tree.see(tree);
+        }
+        if due && round > 0 {
+            self.rows.error.see(error);
         }
         due
     }
 
     fn limited(&mut self, until: Timestamp) -> bool {
         self.limit_until = self.limit_until.max(until);
-        if let Phase::Resting { until, .. } = self.phase
-            && self.limit_until > until
-        {
-            self.phase = Phase::Resting { until: self.limit_until, why: Waiting::Limit };
+        self.round.limited |= self.is_open(self.round.number);
+        match self.phase {
+            Phase::Resting { .. } if self.is_hopeless() => self.stop(Control::Limit),
+            Phase::Resting { until, .. } if self.limit_until > until => {
+                self.phase = Phase::Resting { until: self.limit_until, why: Waiting::Limit };
+            }
+            Phase::Stopped(_) => return false,
+            Phase::Fresh
+            | Phase::Saving { .. }
+            | Phase::Starting
+            | Phase::Working
+            | Phase::Ending { .. }
+            | Phase::Verifying
+            | Phase::Resting { .. } => {}
         }
+        true
+    }
+
+    fn share(&mut self, left: Caps) -> bool {
+        self.shared = left;
         !matches!(self.phase, Phase::Stopped(_))
     }
 
@@ -449,6 +518,13 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         let control = request.control();
         if matches!(self.phase, Phase::Stopped(_)) {
             return false;
+        }
+        if request == StopRequest::Requests {
+            let open = self.is_open(self.round.number);
+            if open {
+                self.overrun();
+            }
+            return open;
         }
         self.asked = Some(control);
         match self.phase {
@@ -494,4 +570,19 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
         }
         true
     }
+}
+
+/// A pause after so many rounds in a row: none after none, doubled with each up to 64 times.
+fn doubled(pause: Millis, rounds: u32) -> Millis {
+    match rounds {
+        0 => Millis::ZERO,
+        rounds => Millis::new(pause.count().saturating_mul(1 << (rounds - 1).min(6))),
+    }
+}
+
+/// The same bits well mixed: the finaliser of `SplitMix64` (Steele, Lea and Flood 2014).
+const fn mixed(bits: u64) -> u64 {
+    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
 }

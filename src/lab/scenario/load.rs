@@ -11,10 +11,10 @@ use super::agent;
 use super::error::{Problem, ScenarioError};
 use super::fields::{Fields, Report};
 use super::model::{Evidence, GovernorSettings, Scenario};
-use super::sections;
+use super::{outcome, sections};
 use crate::sim::{AgentModel, AgentSpec, ModelError, RungModel};
 
-const TOP: [&str; 16] = [
+const TOP: [&str; 19] = [
     "format",
     "name",
     "about",
@@ -31,6 +31,9 @@ const TOP: [&str; 16] = [
     "drift",
     "faults",
     "accounting",
+    "outcome",
+    "usage",
+    "controls",
 ];
 const RUNG: [&str; 7] = ["effort", "size", "turns_factor", "seconds_factor", "measured", "assumed", "shift"];
 
@@ -97,7 +100,7 @@ fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
 }
 
 /// The tables of a settings file. All but the first are the real loop's.
-const TABLES: [&str; 4] = ["governor", "agent", "controls", "sim"];
+const TABLES: [&str; 8] = ["governor", "agent", "controls", "oracle", "gate", "git", "prompt", "sim"];
 
 /// The settings of `[governor]` in a settings file, over those of `usual`; or all its faults.
 pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
@@ -136,7 +139,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// Each fault, with its line and its key.
-pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) -> Result<Vec<Entry>, Vec<Problem>> {
+pub fn entries(text: &str, known: &[(&'static str, Vec<&'static str>)]) -> Result<Vec<Entry>, Vec<Problem>> {
     let report = Report::new(text);
     let tables: Vec<&str> = known.iter().map(|(table, _)| *table).collect();
     let mut found = Vec::new();
@@ -144,7 +147,8 @@ pub fn entries(text: &str, known: &[(&'static str, &'static [&'static str])]) ->
         Ok(document) => {
             let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
             root.refuse_others(&tables);
-            for &(table, keys) in known {
+            for (table, keys) in known {
+                let table = *table;
                 let governor = if table == TABLES[0] { sections::governor_keys() } else { Vec::new() };
                 let all: Vec<&str> = keys.iter().copied().chain(governor).collect();
                 let Some(fields) = root.get(table).and_then(|item| item.table(&all)) else { continue };
@@ -179,7 +183,11 @@ fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
     let ladder = rungs.as_deref().and_then(sections::ladder);
     let plan = section(root, "plan", &sections::PLAN).and_then(|fields| sections::plan(&fields, ladder.as_ref()));
     let (models, evidence) = each(rungs.as_deref(), priors.as_ref()).unzip();
+    let count = models.as_ref().map(Vec::len);
     let agent = agent_of(root, models);
+    let outcome = root.or("outcome", None, |item| outcome::outcome(&item, count).map(Some));
+    let usage = optional(root, "usage", &outcome::USAGE, outcome::usage);
+    let controls = optional(root, "controls", &outcome::CONTROLS, outcome::controls);
     Some(Scenario {
         name: name?.to_owned(),
         about: about?.to_owned(),
@@ -191,6 +199,9 @@ fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
         agent: agent?,
         evidence: evidence?,
         priors: priors?,
+        outcome: outcome?,
+        usage: usage?,
+        controls: controls?,
     })
 }
 

@@ -1,9 +1,14 @@
 //! Files of a run: added to, made durable, replaced whole.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use crate::run::os::Put;
 
 /// The files of one run's folder.
 #[derive(Debug)]
@@ -83,6 +88,87 @@ pub(super) fn link(link: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
+}
+
+/// The beginning of a file. What a symbolic link leads to is not read, nor anything that may never end.
+pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let kind = path.symlink_metadata()?.file_type();
+    if !kind.is_file() {
+        let what = if kind.is_symlink() {
+            "a symbolic link, which is not followed"
+        } else if kind.is_dir() {
+            "a folder"
+        } else {
+            "neither a file nor a folder"
+        };
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}")));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Puts something at a path below `root`, see [`Os::put`](crate::run::Os::put).
+pub(super) fn put(root: &Path, path: &Path, put: Put<'_>) -> io::Result<()> {
+    if path.is_absolute() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{} is no path below a folder", path.display()),
+        ));
+    }
+    let full = root.join(path);
+    if put == Put::Nothing {
+        return match full.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => fs::remove_dir(&full),
+            Ok(_) => fs::remove_file(&full),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+            Err(error) => Err(error),
+        };
+    }
+    let mut folder = root.to_owned();
+    for part in path.parent().into_iter().flat_map(Path::components) {
+        folder.push(part);
+        match folder.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => continue,
+            Ok(_) => fs::remove_file(&folder)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        fs::create_dir(&folder)?;
+    }
+    if full.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        fs::remove_dir_all(&full)?;
+    }
+    let mut beside = full.as_os_str().to_owned();
+    beside.push(".flyball-new");
+    let beside = PathBuf::from(beside);
+    let _ = fs::remove_file(&beside);
+    match put {
+        Put::File(bytes, mode) => {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+            file.write_all(bytes)?;
+            file.set_permissions(Permissions::from_mode(mode))?;
+        }
+        Put::Link(to) => std::os::unix::fs::symlink(to, &beside)?,
+        Put::Nothing => {}
+    }
+    fs::rename(&beside, &full)
+}
+
+/// Whether this user can write a file, or make one in a folder.
+pub(super) fn can_write(path: &Path) -> bool {
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return OpenOptions::new().append(true).open(path).is_ok();
+    }
+    let probe = path.join(format!(".flyball-probe-{}", std::process::id()));
+    let made = OpenOptions::new().write(true).create_new(true).open(&probe).is_ok();
+    made && fs::remove_file(&probe).is_ok()
+}
+
+/// The path of these bytes, as git says paths.
+#[must_use]
+pub fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
 }

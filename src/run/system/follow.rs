@@ -84,6 +84,20 @@ impl Followed {
     }
 }
 
+/// All files that match and were made since then, with what is in them.
+pub(super) fn all(follows: &[Follow], since: Option<SystemTime>) -> Vec<(String, Vec<u8>)> {
+    let (mut followed, mut queue) = (Followed::default(), VecDeque::new());
+    followed.add(follows, since);
+    followed.look(true, &mut queue);
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for heard in queue {
+        if let Heard::Followed { file, bytes } = heard {
+            files.entry(file).or_default().extend(bytes);
+        }
+    }
+    files.into_iter().collect()
+}
+
 fn walk(folder: &Path, depth: usize, named: bool, follow: &Follow, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

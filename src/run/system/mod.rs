@@ -3,28 +3,33 @@
 //! Each round has a thread for each pipe, one that waits for the agent and one that writes its prompt; all of them send
 //! into one bounded channel, so that an agent which floods is slowed down instead of filling memory. Nothing is decided here.
 
+mod check;
 mod clock;
 pub mod files;
 mod follow;
 mod process;
 pub mod procs;
+pub mod purse;
+pub mod shelf;
 mod signals;
+mod walk;
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use self::clock::Clock;
 use self::files::Files;
 use self::follow::Followed;
 use self::process::Running;
 use super::host::Stamps;
-use super::os::{Asked, End, Heard, Launch, Os, Send};
+use super::os::{Asked, Checked, End, Heard, Keep, Launch, Os, Put, Send};
+use super::tree::{Tree, TreeAsk};
 use crate::agents::adapter::Follow;
-use crate::engine::Timestamp;
+use crate::engine::{Millis, Timestamp};
 use crate::trace::ProcessId;
 
 /// Messages that wait at most: the more there are, the later an agent that floods is slowed down.
@@ -41,6 +46,10 @@ enum Message {
     Closed(u64),
     Exited(u64, End),
     Asked(Asked),
+    /// A program that was checked is gone.
+    Checked(u64, End),
+    /// Nobody can print any more what that program prints.
+    Printed(u64),
 }
 
 /// This machine.
@@ -55,6 +64,9 @@ pub struct System {
     running: Option<Running>,
     rounds: u64,
     followed: Followed,
+    /// How many programs were checked, and when the last one began.
+    checks: u64,
+    checked: Option<SystemTime>,
 }
 
 impl System {
@@ -78,6 +90,8 @@ impl System {
             running: None,
             rounds: 0,
             followed: Followed::default(),
+            checks: 0,
+            checked: None,
         })
     }
 
@@ -101,7 +115,12 @@ impl System {
                 self.queue.push_back(Heard::Exited(end));
             }
             Message::Asked(asked) => self.queue.push_back(Heard::Asked(asked)),
-            Message::Stdout(..) | Message::Stderr(..) | Message::Closed(_) | Message::Exited(..) => {}
+            Message::Stdout(..)
+            | Message::Stderr(..)
+            | Message::Closed(_)
+            | Message::Exited(..)
+            | Message::Checked(..)
+            | Message::Printed(_) => {}
         }
     }
 
@@ -183,7 +202,39 @@ impl Os for System {
     }
 
     fn query(&mut self, launch: &Launch) -> Vec<u8> {
-        process::query(launch)
+        process::query(launch, || {
+            // what is heard meanwhile keeps its order; from here nobody empties the queue, so that it is bounded as the channel is
+            while self.queue.len() < QUEUE
+                && let Ok(message) = self.receiver.try_recv()
+            {
+                self.take(message);
+            }
+            self.queue.iter().any(|heard| matches!(heard, Heard::Asked(_)))
+        })
+    }
+
+    fn check(&mut self, launch: &Launch, limit: Millis, keep: Keep) -> Checked {
+        check::check(self, launch, limit, keep)
+    }
+
+    fn logs(&mut self, follows: &[Follow]) -> Vec<(String, Vec<u8>)> {
+        follow::all(follows, self.checked)
+    }
+
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        files::read(path, most)
+    }
+
+    fn tree(&mut self, ask: &TreeAsk) -> Tree {
+        walk::tree(ask)
+    }
+
+    fn put(&mut self, root: &Path, path: &Path, put: Put<'_>) -> io::Result<()> {
+        files::put(root, path, put)
+    }
+
+    fn can_write(&mut self, path: &Path) -> bool {
+        files::can_write(path)
     }
 
     fn follow(&mut self, follows: &[Follow]) {
@@ -241,7 +292,7 @@ impl Os for System {
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "names of runs and the limits of backends are in calendar time")]
 pub fn unix_ms() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -104,11 +104,13 @@ impl Running {
     }
 }
 
-/// How long a program that is asked something may take.
-const QUERY: Duration = Duration::from_secs(60);
+/// How long a program that is asked something may take, in looks at whether it is still waited for.
+const LOOKS: u32 = 1200;
+/// How long a look waits.
+const LOOK: Duration = Duration::from_millis(50);
 
-/// What a program says that ends by itself; nothing where it does not, or cannot be started.
-pub(super) fn query(launch: &Launch) -> Vec<u8> {
+/// What a program says that ends by itself; nothing where it does not within a minute, or cannot be started, or where it is given up.
+pub(super) fn query(launch: &Launch, mut given_up: impl FnMut() -> bool) -> Vec<u8> {
     let [program, arguments @ ..] = &launch.argv[..] else { return Vec::new() };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&launch.folder).process_group(0);
@@ -127,7 +129,9 @@ pub(super) fn query(launch: &Launch) -> Vec<u8> {
         let ended = child.wait().is_ok_and(|status| status.success());
         let _ = sender.send(if ended && matches!(read, Some(Ok(_))) { bytes } else { Vec::new() });
     });
-    let said = waits.ok().and_then(|_| answer.recv_timeout(QUERY).ok());
+    let mut look = || (!given_up()).then(|| answer.recv_timeout(LOOK));
+    let mut answers = (0..LOOKS).map_while(|_| look()).skip_while(|said| *said == Err(RecvTimeoutError::Timeout));
+    let said = waits.ok().and_then(|_| answers.next()?.ok());
     if let (None, Some(pid)) = (&said, pid) {
         // it is killed with its group, and its thread buries it
         let _ = kill_process_group(pid, Signal::KILL);
@@ -135,7 +139,7 @@ pub(super) fn query(launch: &Launch) -> Vec<u8> {
     said.unwrap_or_default()
 }
 
-fn named(name: &str) -> thread::Builder {
+pub(super) fn named(name: &str) -> thread::Builder {
     thread::Builder::new().name(name.to_owned()).stack_size(256 * 1024)
 }
 
@@ -172,7 +176,7 @@ fn wait(mut child: Child, round: u64, sender: SyncSender<Message>) -> io::Result
     Ok(())
 }
 
-fn end_of(status: &ExitStatus) -> End {
+pub(super) fn end_of(status: &ExitStatus) -> End {
     match (status.code(), status.signal()) {
         (Some(code), _) => End::Exited(code),
         (None, signal) => End::Signalled(signal.unwrap_or(0)),
@@ -183,6 +187,6 @@ fn end_of(status: &ExitStatus) -> End {
     clippy::disallowed_methods,
     reason = "files that a program wrote are told by the time that the system gave them"
 )]
-fn now() -> SystemTime {
+pub(super) fn now() -> SystemTime {
     SystemTime::now()
 }

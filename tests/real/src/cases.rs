@@ -152,9 +152,10 @@ fn overflow(_: &Cli) -> Script {
     Script::ever(Turn::overflow())
 }
 
-/// A case of failing rounds: they must be counted as failures, and the loop must end by them.
+/// A case of failing rounds: they must be counted as failures, and the loop must end by them, or by its cap on requests where a
+/// CLI asks again and again.
 const fn failing(name: &'static str, script: fn(&Cli) -> Script) -> Case {
-    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "{60}"]);
+    let runs = Runs::Loop(&["--max-rounds", "4", "--round-cap", "{60}", "--max-requests", "100"]);
     Case { name, script, runs, meanwhile: Meanwhile::Nothing, check: checks::failing }
 }
 

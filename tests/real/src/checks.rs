@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cases::{Ran, ended};
+use crate::cli::Tells;
 use crate::journal::{Journal, Round};
 use crate::stub::{For, HIDDEN, Seen};
 
@@ -132,7 +133,17 @@ pub fn interrupted(ran: &Ran<'_>) -> Result<String, String> {
     if ran.took.as_secs() >= 30 {
         return Err(format!("it took {:.1} s to end", ran.took.as_secs_f64()));
     }
-    counts(ran)
+    let untold = |fault| if ran.cli.tells == Tells::ToolsDone { estimated(ran).ok_or(fault) } else { Err(fault) };
+    counts(ran).or_else(untold)
+}
+
+/// The only turn was interrupted in its tool by a CLI that had not told its count yet: it is recorded, as an estimate.
+fn estimated(ran: &Ran<'_>) -> Option<String> {
+    let stated: Vec<u64> = stated(&ran.seen).into_values().flatten().collect();
+    let round = journal(ran).ok()?.rounds.get(&1)?;
+    let [turn] = &round.turns[..] else { return None };
+    let is_so = stated.len() == 1 && turn.grade == "estimated" && turn.output > 0;
+    is_so.then(|| format!("the count of the turn was told by nobody: estimated {} of {}", turn.output, stated[0]))
 }
 
 pub fn stall(ran: &Ran<'_>) -> Result<String, String> {
@@ -146,14 +157,24 @@ pub fn stall(ran: &Ran<'_>) -> Result<String, String> {
 
 /// A refusal is a failure or an answer, as the CLI has it; what it cost is counted either way.
 pub fn refusal(ran: &Ran<'_>) -> Result<String, String> {
-    stopped_by(ran, "agent-failures", 1).or_else(|_| stopped_by(ran, "rounds", 1))?;
+    stopped_by_any(ran, &FAILED[..2])?;
     let (sums, exits) = sums(ran)?;
     Ok(format!("{exits}; {sums} tokens, all that were stated"))
 }
 
-/// No round passes for done. One in which the CLI tries again for ever, in silence, is cut.
+/// The controls that may end a loop whose rounds all fail.
+const FAILED: [&str; 3] = ["agent-failures", "rounds", "requests"];
+
+fn stopped_by_any(ran: &Ran<'_>, controls: &[&str]) -> Result<(), String> {
+    if controls.iter().all(|control| stopped_by(ran, control, 1).is_err()) {
+        return Err(format!("not stopped by {}", controls.join(", ")));
+    }
+    Ok(())
+}
+
+/// No round passes for done. One in which the CLI tries again for ever is cut, or stopped by the cap on requests.
 pub fn failing(ran: &Ran<'_>) -> Result<String, String> {
-    stopped_by(ran, "agent-failures", 1).or_else(|_| stopped_by(ran, "rounds", 1))?;
+    stopped_by_any(ran, &FAILED)?;
     let (recorded, exits) = sums(ran)?;
     if exits.contains("done") {
         return Err(format!("the rounds ended {exits}"));
@@ -164,10 +185,7 @@ pub fn failing(ran: &Ran<'_>) -> Result<String, String> {
 
 /// Streams that break off: nothing was stated in the end, and what was stated before may be counted or estimated.
 pub fn dropped(ran: &Ran<'_>) -> Result<String, String> {
-    let ends = ["agent-failures", "rounds", "requests"];
-    if ends.iter().all(|control| stopped_by(ran, control, 1).is_err()) {
-        return Err(format!("not stopped by {}", ends.join(", ")));
-    }
+    stopped_by_any(ran, &FAILED)?;
     let began = ran.seen.iter().filter(|seen| matches!(seen.of, For::Turn(_))).filter_map(|seen| seen.turn.as_ref());
     let (requests, most) = began.fold((0, 0), |(count, sum), turn| (count + 1, sum + turn.output));
     let journal = journal(ran)?;

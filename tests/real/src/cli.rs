@@ -20,6 +20,15 @@ pub enum SubAgents {
     Beside(&'static str, &'static str),
 }
 
+/// When a CLI tells what a turn came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tells {
+    /// Once it is answered.
+    Answered,
+    /// Once its tools are done as well: one that is interrupted in a tool is told by nobody.
+    ToolsDone,
+}
+
 /// How the loop drives a CLI.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Driven {
@@ -50,6 +59,8 @@ pub struct Cli {
     alone: &'static [&'static str],
     /// Whether, and how, the model can call sub-agents.
     pub sub_agents: SubAgents,
+    /// When it tells what a turn came to.
+    pub tells: Tells,
     /// How the loop drives it.
     pub driven: Driven,
 }
@@ -68,7 +79,7 @@ wire_api = "responses"
 env_key = "STUB_KEY"
 request_max_retries = 1
 stream_max_retries = 1
-stream_idle_timeout_ms = 60000
+stream_idle_timeout_ms = 600000
 "#;
 
 const PI_MODELS: &str = r#"{"providers": {"stub": {
@@ -138,6 +149,7 @@ pub const CLIS: &[Cli] = &[
             "{effort}",
         ],
         sub_agents: SubAgents::Always,
+        tells: Tells::Answered,
         driven: Driven::Adapter,
     },
     Cli {
@@ -161,6 +173,7 @@ pub const CLIS: &[Cli] = &[
             "-",
         ],
         sub_agents: SubAgents::Beside(".codex/config.toml", "[features]\nmulti_agent_v2 = true\n"),
+        tells: Tells::Answered,
         driven: Driven::Adapter,
     },
     Cli {
@@ -174,6 +187,7 @@ pub const CLIS: &[Cli] = &[
         kept: &[],
         alone: &["-p", "--mode", "json", "--model", "{model}", "--thinking", "{effort}"],
         sub_agents: SubAgents::Never,
+        tells: Tells::Answered,
         driven: Driven::Adapter,
     },
     Cli {
@@ -192,6 +206,7 @@ pub const CLIS: &[Cli] = &[
         kept: &[".cache/opencode"],
         alone: &["run", "--format", "json", "-m", "{model}", "--variant", "{effort}"],
         sub_agents: SubAgents::Always,
+        tells: Tells::ToolsDone,
         driven: Driven::Adapter,
     },
     Cli {
@@ -210,6 +225,7 @@ pub const CLIS: &[Cli] = &[
         kept: &[],
         alone: &["-y", "--skip-trust", "-m", "{model}", "-o", "stream-json"],
         sub_agents: SubAgents::Always,
+        tells: Tells::Answered,
         driven: Driven::Adapter,
     },
     Cli {
@@ -231,6 +247,7 @@ pub const CLIS: &[Cli] = &[
         kept: &[".cache/copilot"],
         alone: &["--output-format", "json", "--allow-all", "--no-auto-update", "--reasoning-effort", "{effort}"],
         sub_agents: SubAgents::Always,
+        tells: Tells::Answered,
         driven: Driven::Adapter,
     },
     Cli {
@@ -248,6 +265,7 @@ pub const CLIS: &[Cli] = &[
         kept: &[],
         alone: &["-y", "-o", "stream-json"],
         sub_agents: SubAgents::Always,
+        tells: Tells::Answered,
         driven: Driven::Alone,
     },
 ];

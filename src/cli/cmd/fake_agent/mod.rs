@@ -17,6 +17,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::common;
+use crate::cli::args::{any, whole};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output;
@@ -42,10 +43,11 @@ pub struct FakeAgent {
     #[arg(long, value_enum, default_value = "claude")]
     pub wire: WireWord,
     /// What all luck comes from [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]
     pub seed: Option<u64>,
     /// Which run of the seed
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(value_parser = whole::<u32, 0, 4_294_967_295>)]
     pub run: u32,
     /// The effort; one that the scenario's ladder lacks is passed over as the program would
     #[arg(long, value_name = "WORD")]

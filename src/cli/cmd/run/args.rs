@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+use crate::cli::settings::keys::{KEYS, Key, Times};
 
 /// `run`.
 #[derive(Debug, Args)]
@@ -67,152 +69,63 @@ pub enum Format {
     Json,
 }
 
-/// A flag for each setting; texts, read later so that faults name their origin.
-#[derive(Debug, Default, Args)]
+/// What was given of the settings, by flag; texts, read later so that faults name their origin. The flags are those of
+/// [`KEYS`](crate::cli::settings::keys::KEYS).
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// claude, codex, pi, opencode, gemini, copilot, command (any argv after --), or sim: no account needed
-    #[arg(long, value_name = "AGENT", help_heading = "Agent")]
-    pub agent: Option<String>,
-    /// The model, as the agent's program calls it
-    #[arg(long, value_name = "MODEL", help_heading = "Agent")]
-    pub model: Option<String>,
-    /// The effort to start at [default: the model's own]
-    #[arg(long, value_name = "WORD", help_heading = "Agent")]
-    pub effort: Option<String>,
-    /// The efforts, hardest first, with commas between [default: what is known of the model]
-    #[arg(long, value_name = "WORDS", help_heading = "Agent")]
-    pub ladder: Option<String>,
-    /// What the agent may do unasked: safe is its program's own mode without a terminal, skip is anything
-    #[arg(long, value_name = "safe|skip", help_heading = "Agent")]
-    pub permissions: Option<String>,
-    /// The program to start in place of the agent's usual name
-    #[arg(long, value_name = "PATH", help_heading = "Agent")]
-    pub program: Option<String>,
-    /// A further argument for the agent's program; may be given again
-    #[arg(long, value_name = "WORD", action = ArgAction::Append, allow_hyphen_values = true, help_heading = "Agent")]
-    pub argument: Vec<String>,
-    /// The law; `reference` is the original's [default: stride]
-    #[arg(long, value_name = "LAW", help_heading = "Governor")]
-    pub law: Option<String>,
-    /// The target, output tokens per turn of the model [default: 2000]
-    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, help_heading = "Governor")]
-    pub juice: Option<String>,
-    /// The window [default: 300s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Governor")]
-    pub over: Option<String>,
-    /// Half width of the band, a share of the target [default: 0.15]
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Governor")]
-    pub slack: Option<String>,
-    /// The pause between rounds [default: 5s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Governor")]
-    pub rest: Option<String>,
-    /// Millions of output tokens, 0 for no limit [default: 10]
-    #[arg(long, value_name = "MILLIONS", allow_hyphen_values = true, help_heading = "Caps")]
-    pub budget: Option<String>,
-    /// Rounds of the whole loop
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Caps")]
-    pub max_rounds: Option<String>,
-    /// Millions of tokens of all kinds
-    #[arg(long, value_name = "MILLIONS", allow_hyphen_values = true, help_heading = "Caps")]
-    pub max_tokens: Option<String>,
-    /// US dollars, as the agent states its cost
-    #[arg(long, value_name = "USD", allow_hyphen_values = true, help_heading = "Caps")]
-    pub max_cost: Option<String>,
-    /// Wall time of this invocation
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Caps")]
-    pub max_wall: Option<String>,
-    /// Wall time of one round: it is ended, the loop goes on [default: 45m]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Caps")]
-    pub round_cap: Option<String>,
-    /// Time without a sign of life in a round: it is ended, the loop goes on [default: 10m]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Caps")]
-    pub inactivity: Option<String>,
-    /// Requests to the model in one round: more of them stop the loop [default: 500]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Caps")]
-    pub max_requests: Option<String>,
-    /// Failed rounds in a row [default: 3]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Caps")]
-    pub max_failures: Option<String>,
-    /// The pause after a failed round, doubled for each further one [default: 5s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Caps")]
-    pub backoff: Option<String>,
-    /// How long an agent that was told to end may take [default: 10s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Caps")]
-    pub grace: Option<String>,
-    /// How long an agent may go on after its closing line [default: 30s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Caps")]
-    pub after_result: Option<String>,
-    /// Requests of one round, for programs that take such a cap themselves
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Caps")]
-    pub call_turns: Option<String>,
-    /// US dollars of one round, for programs that take such a cap themselves
-    #[arg(long, value_name = "USD", allow_hyphen_values = true, help_heading = "Caps")]
-    pub call_cost: Option<String>,
-    /// Run without any cap that ends the loop
-    #[arg(long, help_heading = "Caps")]
-    pub unlimited: bool,
-    /// The scenario that the simulated agent plays [default: a typical one]
-    #[arg(long, value_name = "FILE", help_heading = "Simulated agent")]
-    pub scenario: Option<String>,
-    /// What the simulated agent's luck comes from [default: 1]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Simulated agent")]
-    pub seed: Option<String>,
-    /// Which run of that seed [default: 0]
-    #[arg(long = "run", value_name = "N", allow_hyphen_values = true, help_heading = "Simulated agent")]
-    pub run_number: Option<String>,
-    /// Whose lines it speaks: claude, claude-result-only, codex, pi, opencode [default: claude]
-    #[arg(long, value_name = "WIRE", help_heading = "Simulated agent")]
-    pub wire: Option<String>,
-    /// How many times faster than real it plays, or instant [default: instant]
-    #[arg(long, value_name = "FACTOR", help_heading = "Simulated agent")]
-    pub speed: Option<String>,
+    /// What was given, by flag.
+    pub given: Vec<(&'static str, String)>,
 }
 
-impl Settings {
-    /// What was given, by flag.
-    #[must_use]
-    pub fn given(&self) -> Vec<(&'static str, String)> {
-        let plain = [
-            ("agent", &self.agent),
-            ("model", &self.model),
-            ("effort", &self.effort),
-            ("ladder", &self.ladder),
-            ("permissions", &self.permissions),
-            ("program", &self.program),
-            ("law", &self.law),
-            ("juice", &self.juice),
-            ("over", &self.over),
-            ("slack", &self.slack),
-            ("rest", &self.rest),
-            ("budget", &self.budget),
-            ("max-rounds", &self.max_rounds),
-            ("max-tokens", &self.max_tokens),
-            ("max-cost", &self.max_cost),
-            ("max-wall", &self.max_wall),
-            ("round-cap", &self.round_cap),
-            ("inactivity", &self.inactivity),
-            ("max-requests", &self.max_requests),
-            ("max-failures", &self.max_failures),
-            ("backoff", &self.backoff),
-            ("grace", &self.grace),
-            ("after-result", &self.after_result),
-            ("call-turns", &self.call_turns),
-            ("call-cost", &self.call_cost),
-            ("scenario", &self.scenario),
-            ("seed", &self.seed),
-            ("run", &self.run_number),
-            ("wire", &self.wire),
-            ("speed", &self.speed),
-        ];
-        let mut given: Vec<(&'static str, String)> =
-            plain.into_iter().filter_map(|(flag, text)| Some((flag, text.clone()?))).collect();
-        if !self.argument.is_empty() {
-            given.push(("argument", serde_json::to_string(&self.argument).unwrap_or_default()));
+/// The argv is given after `--` and has no flag.
+fn flags() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(|key| key.flag != "argv")
+}
+
+impl Args for Settings {
+    fn augment_args(command: Command) -> Command {
+        flags().fold(command, |command, key| {
+            let usual = if key.usual.is_empty() || key.times == Times::Switch {
+                String::new()
+            } else {
+                format!(" [default: {}]", key.usual)
+            };
+            let arg = Arg::new(key.flag).long(key.flag).help(format!("{}{usual}", key.help)).help_heading(key.about());
+            command.arg(match key.times {
+                Times::Once => arg.value_name(key.value).allow_hyphen_values(true),
+                Times::Many => arg.value_name(key.value).allow_hyphen_values(true).action(ArgAction::Append),
+                Times::Switch => arg.action(ArgAction::SetTrue),
+            })
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Settings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut settings = Self::default();
+        settings.update_from_arg_matches(matches)?;
+        Ok(settings)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.given = flags().filter_map(|key| Some((key.flag, given(key, matches)?))).collect();
+        Ok(())
+    }
+}
+
+/// What was given of one setting.
+fn given(key: &Key, matches: &ArgMatches) -> Option<String> {
+    match key.times {
+        Times::Once => matches.get_one::<String>(key.flag).cloned(),
+        Times::Many => {
+            let all: Vec<&String> = matches.get_many::<String>(key.flag)?.collect();
+            serde_json::to_string(&all).ok()
         }
-        if self.unlimited {
-            given.push(("unlimited", true.to_string()));
-        }
-        given
+        Times::Switch => matches.get_flag(key.flag).then(|| true.to_string()),
     }
 }
 

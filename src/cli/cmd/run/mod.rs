@@ -3,8 +3,11 @@
 //! It joins: settings to a machine, an agent and a record, and those to the [host](crate::run::host). Nothing about the loop is decided here.
 
 pub mod args;
+pub mod around;
 pub mod efforts;
 pub mod open;
+pub mod pages;
+pub mod setup;
 pub mod sim;
 pub mod stop;
 pub mod view;
@@ -13,21 +16,22 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use self::around::Around;
 use self::open::{Opened, Wish, digest, open};
+use self::pages::Pages;
+use self::setup::{agent, agent_of, check_program, header, machine};
 use self::sim::Sim;
 use self::view::{Loud, Show};
-use crate::agents::adapter::{AgentKind, CallCaps, Permissions};
+use crate::agents::adapter::{AgentKind, Permissions};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, which};
-use crate::engine::laws::Cooldown;
-use crate::engine::{AnyLaw, Band, Governor, Ladder, Machine, Over, Plan};
+use crate::engine::{Band, Ladder};
 use crate::run::folder::{Folder, NAME, exclude};
-use crate::run::system::{System, which as program_at};
-use crate::run::{Agent, Clocks, Host, HostError, Stamps};
-use crate::trace::{Header, Setup};
+use crate::run::system::System;
+use crate::run::{Clocks, Host, HostError, Stamps};
 
 /// Everything that a run is set up with.
 struct Prepared {
@@ -59,22 +63,27 @@ pub fn run(args: &args::Run) -> Outcome {
         return Ok(Exit::Success);
     }
     prepared.prompt = task(args)?;
-    finite(&prepared.typed)?;
+    let around = Around::read(&prepared)?;
+    around.tighten(&mut prepared.typed.limits);
+    finite(&prepared.typed, &around)?;
     // the agent is started in the project, and must find what lies there
     let root = std::path::absolute(root(&prepared.project, args.state.as_ref())).map_err(Failure::usage)?;
     let wish = Wish { resume: args.resume, fresh: args.fresh, keep_rung: args.keep_rung, raise: args.raise.clone() };
     let opened = open(&Folder::new(&root), &mut prepared.settings, &prepared.prompt, &wish)?;
     prepared.typed = Typed::read(&prepared.settings)?;
+    // caps may have been raised
+    let around = Around::read(&prepared)?;
+    around.tighten(&mut prepared.typed.limits);
     if args.state.is_none()
         && let Err(error) = exclude(&prepared.project, NAME)
     {
         warn(&format!("{NAME} could not be added to the exclude file of git: {error}"));
     }
-    go(args, &prepared, &opened)
+    go(args, &prepared, &opened, around, &root)
 }
 
 fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
-    let mut flags = args.settings.given();
+    let mut flags = args.settings.given.clone();
     if let Some(all) = &args.all {
         flags.extend(in_one(all));
     }
@@ -129,15 +138,15 @@ fn task(args: &args::Run) -> Outcome<String> {
     Ok(text)
 }
 
-fn finite(typed: &Typed) -> Outcome<()> {
-    if typed.limits.is_finite() || typed.unlimited {
+fn finite(typed: &Typed, around: &Around) -> Outcome<()> {
+    if typed.limits.caps().is_finite() || around.is_finite() || typed.unlimited {
         return Ok(());
     }
     Err(Failure::said("nothing would ever stop this loop: no cap on rounds, tokens, cost or wall time is set")
         .hint("--max-rounds 20 or --budget 10 ends it; --unlimited says that it is meant"))
 }
 
-fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
+fn go(args: &args::Run, prepared: &Prepared, opened: &Opened, around: Around, records: &Path) -> Outcome {
     let typed = &prepared.typed;
     let band =
         Band::new(typed.juice, typed.slack).map_err(|error| Failure::usage(error).while_("cannot use the target"))?;
@@ -147,7 +156,7 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
     opened.write_config(&prepared.settings, &digest(&prepared.prompt))?;
     let header = header(prepared, typed);
     let journal = opened.journal(&header, &prepared.ladder)?;
-    let machine = machine(prepared, typed, band, opened);
+    let machine = machine(prepared, typed, band, opened, around.asks);
     let loud = if args.quiet {
         Loud::Quiet
     } else if args.verbose {
@@ -156,17 +165,27 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
         Loud::Usual
     };
     let json = args.format == args::Format::Json;
-    let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget);
-    introduce(prepared, opened, loud, json);
+    let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget, Pages::new(records));
+    show.pages.say(&format!("run {} {}", opened.id, if opened.resumed { "goes on" } else { "begins" }));
+    introduce(prepared, opened, around.has_end(), loud, json);
+    let mut project = around.project(prepared, opened, records)?;
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
-    let outcome = Host::new(&mut system, &mut agent, &mut show, machine, journal).with(stamps, clocks).run();
+    let outcome = Host::new(&mut system, &mut agent, &mut project, &mut show, machine, journal)
+        .with(stamps, clocks)
+        .warning_at(typed.warn)
+        .run();
     match outcome {
-        Ok(ended) => Ok(stop::say_how(&ended, typed, &opened.id, json)),
+        Ok(ended) => {
+            let exit = stop::say_how(&ended, typed, &opened.id, json);
+            show.pages.over(&opened.id, &ended, exit, &prepared.settings, typed);
+            Ok(exit)
+        }
         Err(HostError::Agent(why)) => {
             Err(Failure::agent(anyhow::anyhow!("{why}")).while_("the agent cannot be started"))
         }
+        Err(HostError::Site(why)) => Err(Failure::said(why).while_("the loop cannot go on")),
         Err(error @ HostError::Record(_)) => {
             Err(Failure::usage(error)
                 .hint("nothing more is spent; free the disk and run the same command again to go on"))
@@ -174,77 +193,8 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened) -> Outcome {
     }
 }
 
-fn agent(prepared: &Prepared, opened: &Opened, stamps: Stamps) -> Outcome<Agent> {
-    let (typed, project) = (&prepared.typed, prepared.project.clone());
-    let mut agent = Agent::new(prepared.kind.adapter(), project, opened.folder.clone(), &opened.id, &prepared.prompt);
-    let model = prepared.settings.get("agent.model").text.clone();
-    agent.model = (!model.is_empty()).then_some(model);
-    agent.efforts = !prepared.unnamed;
-    agent.program.clone_from(&typed.program);
-    agent.template.clone_from(&typed.argv);
-    if let Some(sim) = &prepared.sim {
-        agent.template = Some(sim.argv(&opened.folder)?);
-        // its log files belong to the run, wherever a real program's would go
-        agent.set.push(("CODEX_HOME".to_owned(), opened.folder.join("codex").display().to_string()));
-    }
-    agent.permissions = typed.permissions;
-    agent.caps = CallCaps { turns: typed.call_turns, usd_micro: typed.call_cost };
-    agent.extra.clone_from(&typed.arguments);
-    agent.environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    agent.stamps = stamps;
-    Ok(agent)
-}
-
-/// Whether there is a program to start.
-fn check_program(prepared: &Prepared, agent: &Agent) -> Outcome<()> {
-    let named = agent.template.as_ref().or(Some(&agent.program)).and_then(|argv| argv.first()).cloned();
-    let program = named.unwrap_or_else(|| prepared.kind.name().to_owned());
-    let path = std::env::var("PATH").ok();
-    // a path is one from the folder in which the agent is started
-    let here = program.contains('/').then(|| prepared.project.join(&program).display().to_string());
-    if program_at(here.as_deref().unwrap_or(&program), path.as_deref()).is_some() {
-        return Ok(());
-    }
-    let place = here.map_or_else(|| "on the PATH".to_owned(), |here| format!("at {here}"));
-    let failure =
-        Failure::agent(anyhow::anyhow!("there is no program {program} {place}")).while_("the agent cannot be started");
-    Err(failure.hint("install it, name it with --program PATH, or try --agent sim; flyball doctor shows what is there"))
-}
-
-fn header(prepared: &Prepared, typed: &Typed) -> Header {
-    let mut header = Header::new(Setup {
-        ladder: prepared.ladder.efforts().iter().map(|effort| effort.word().to_owned()).collect(),
-        configured: prepared.settings.get("agent.effort").text.clone(),
-        law: typed.law.name().to_owned(),
-        juice_millionths: typed.juice.micros(),
-        over_ms: typed.over.count(),
-        slack_ppm: typed.slack.ppm(),
-        rest_ms: typed.rest.count(),
-        budget_tokens: typed.limits.budget.map(|budget| budget.count()),
-        rounds: typed.limits.rounds.map(std::num::NonZeroU64::get),
-        set: Setup::set_of(&prepared.settings.tuning()),
-    });
-    header.chained = true;
-    header.scenario = prepared.sim.as_ref().map(|sim| sim.scenario.name.clone());
-    header
-}
-
-fn machine(prepared: &Prepared, typed: &Typed, band: Band, opened: &Opened) -> Machine<Cooldown<AnyLaw>> {
-    let mut plan = Plan::new(prepared.ladder.clone(), &prepared.settings.get("agent.effort").text);
-    (plan.rest, plan.backoff, plan.grace, plan.limits) = (typed.rest, typed.backoff, typed.grace, typed.limits);
-    let governor = Governor::new(
-        typed.law.tuned(&prepared.settings.tuning()),
-        band,
-        Over::new(typed.over),
-        prepared.ladder.rungs(),
-    );
-    Machine::new(plan, governor, opened.kept.clone())
-}
-
 /// Says at the start what is to be known.
-fn introduce(prepared: &Prepared, opened: &Opened, loud: Loud, json: bool) {
+fn introduce(prepared: &Prepared, opened: &Opened, has_end: bool, loud: Loud, json: bool) {
     if loud == Loud::Quiet || json {
         return;
     }
@@ -271,7 +221,9 @@ fn introduce(prepared: &Prepared, opened: &Opened, loud: Loud, json: bool) {
     if prepared.unnamed {
         hint("no effort is asked for: the ladder of this agent is not known; name it with --ladder");
     }
-    say("flyball: no oracle is set: only a cap or Ctrl-C ends the loop");
+    if !has_end {
+        say("flyball: no oracle is set: only a cap or Ctrl-C ends the loop");
+    }
 }
 
 /// Where a run's records would lie.

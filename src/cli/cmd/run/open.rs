@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::{Gathered, Origin, Value};
 use crate::cli::settings::keys::KEYS;
-use crate::engine::{Checkpoint, Control, Ladder, Timestamp};
+use crate::engine::{Checkpoint, Control, Ladder, Rows, Timestamp};
 use crate::run::folder::{Folder, FolderError, Lock};
 use crate::run::record::{CONFIG, JOURNAL, Recovered, STATE};
 use crate::run::system::files::write_whole;
@@ -54,6 +54,8 @@ pub struct Opened {
     pub at: Timestamp,
     /// It was there before.
     pub resumed: bool,
+    /// The round that its last process lost under way.
+    pub lost: Option<u64>,
     /// The journal's place, where it was there before.
     place: Option<(u64, String)>,
     /// For people.
@@ -110,7 +112,8 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
     let journal = run.join(JOURNAL);
     cut(&journal, last.recovered.bytes)
         .map_err(|error| Failure::usage(error).while_(format!("cannot go on with {}", journal.display())))?;
-    let Recovered { kept, found, at, lines, last: hash, before, stopped, .. } = last.recovered;
+    let Recovered { kept, found, at, lines, last: hash, before, stopped, open, .. } = last.recovered;
+    let lost = open.map(|(round, _)| round);
     // a spent budget cleared what was kept; whoever lifts it goes on from before
     let kept = if stopped == Some(Control::Budget) { before.unwrap_or(kept) } else { kept };
     Ok(Opened {
@@ -119,6 +122,7 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
         kept,
         at,
         resumed: true,
+        lost,
         place: Some((lines, hash)),
         notes,
         found: found.count(),
@@ -129,7 +133,18 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
 fn begin(folder: &Folder, now: Timestamp, kept: Checkpoint, notes: Vec<String>, lock: Lock) -> Opened {
     let id = folder.name(now);
     let run = folder.run(&id);
-    Opened { id, folder: run, kept, at: Timestamp::EPOCH, resumed: false, place: None, notes, found: 0, _lock: lock }
+    Opened {
+        id,
+        folder: run,
+        kept,
+        at: Timestamp::EPOCH,
+        resumed: false,
+        lost: None,
+        place: None,
+        notes,
+        found: 0,
+        _lock: lock,
+    }
 }
 
 impl Opened {
@@ -239,7 +254,8 @@ fn end_leftovers(run: &Path, last: &Last) -> Vec<String> {
 fn take_over(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish, notes: &mut Vec<String>) -> Checkpoint {
     let same_agent =
         ["agent.kind", "agent.model"].iter().all(|name| last.config.get(*name) == Some(&settings.get(name).text));
-    let kept = &last.recovered.kept;
+    // whoever starts again after a stop has patience again
+    let kept = &Checkpoint { rows: Rows::default(), ..last.recovered.kept.clone() };
     let rung = |checkpoint: &Checkpoint| Checkpoint { effort: checkpoint.effort.clone(), ..Checkpoint::default() };
     match last.recovered.stopped {
         Some(Control::Budget) if !wish.keep_rung => Checkpoint::default(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::agents::adapter::AgentKind;
+use crate::cli::args::{any, whole};
 use crate::cli::cmd::common;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::Gathered;
@@ -50,8 +51,8 @@ impl Sim {
             "opencode" => Ok(AgentKind::Opencode),
             _ => Err("it must be claude, claude-result-only, codex, pi or opencode".to_owned()),
         })?;
-        let whole = |text: &str| text.parse::<u64>().map_err(|_| "it must be a whole number, 0 or more".to_owned());
-        let (seed, run) = (read(settings, "sim.seed", whole)?, read(settings, "sim.run", whole)?);
+        let seed = read(settings, "sim.seed", any)?;
+        let run = read(settings, "sim.run", whole::<_, 0, 4_294_967_295>)?;
         let speed = read(settings, "sim.speed", |text| match text {
             "instant" => Ok(None),
             text => match text.parse::<u32>() {

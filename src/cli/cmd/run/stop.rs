@@ -19,6 +19,7 @@ pub fn say_how(ended: &Ended, typed: &Typed, run: &str, as_json: bool) -> Exit {
             "event": "stop",
             "run": run,
             "control": ended.control.name(),
+            "detail": detail(ended, typed),
             "exit": exit.code(),
             "rounds": ended.spent.rounds,
             "output_tokens": ended.spent.output.count(),
@@ -44,10 +45,12 @@ fn exit_of(ended: &Ended) -> Exit {
     }
 }
 
-fn detail(ended: &Ended, typed: &Typed) -> String {
+/// What the control saw, and what the loop came to.
+#[must_use]
+pub fn detail(ended: &Ended, typed: &Typed) -> String {
     let (spent, limits) = (ended.spent, &typed.limits);
     let of = |cap: Option<String>| cap.map(|cap| format!(" of {cap}")).unwrap_or_default();
-    let first = match ended.control {
+    let mut first = match ended.control {
         Control::Rounds => format!("{}{} rounds", spent.rounds, of(limits.rounds.map(|cap| cap.to_string()))),
         Control::Budget => format!("{}{} output tokens", millions(spent.output), of(limits.budget.map(millions))),
         Control::Tokens => format!("{}{} tokens of all kinds", millions(spent.tokens), of(limits.tokens.map(millions))),
@@ -64,13 +67,19 @@ fn detail(ended: &Ended, typed: &Typed) -> String {
         }
         Control::Unmetered => "something was spent that nobody counted, and a cap on spending is set".to_owned(),
         Control::Interrupted => "run the same command again to go on".to_owned(),
-        Control::NoProgress => "the last rounds changed nothing".to_owned(),
+        Control::NoProgress => {
+            format!("{} rounds in a row changed nothing", ended.kept.rows.tree.length.saturating_sub(1))
+        }
         Control::SameError => "the last rounds failed with the same error".to_owned(),
+        Control::Limit => "the backend's limit does not lift in the time that may be waited".to_owned(),
         Control::KillOn => "a kill-on rule matched".to_owned(),
         Control::OraclePassed => "done".to_owned(),
         Control::OracleError => "the oracle could not answer".to_owned(),
         Control::Blocked => "the oracle says that nothing more can be done here".to_owned(),
     };
+    if let Some(detail) = &ended.detail {
+        first = detail.clone();
+    }
     let cost = if spent.cost == MicroUsd::ZERO { String::new() } else { format!(", {}", usd(spent.cost)) };
     format!("{first}; {} rounds, {} output tokens{cost}, {}", spent.rounds, millions(spent.output), span(spent.wall))
 }

@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
+use super::pages::Pages;
 use crate::cli::cmd::common;
 use crate::cli::output::{say, warn};
 use crate::engine::{
-    Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
+    Answer, Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
 };
 use crate::run::{Told, View};
 
@@ -35,6 +36,8 @@ pub struct Show {
     pub band: Band,
     /// What may be spent.
     pub budget: Option<Tokens>,
+    /// Lines that stay.
+    pub pages: Pages,
     /// The head of the table was printed.
     headed: bool,
 }
@@ -42,8 +45,8 @@ pub struct Show {
 impl Show {
     /// Shows a run on this ladder.
     #[must_use]
-    pub const fn new(loud: Loud, json: bool, ladder: Ladder, band: Band, budget: Option<Tokens>) -> Self {
-        Self { loud, json, ladder, band, budget, headed: false }
+    pub const fn new(loud: Loud, json: bool, ladder: Ladder, band: Band, budget: Option<Tokens>, pages: Pages) -> Self {
+        Self { loud, json, ladder, band, budget, pages, headed: false }
     }
 
     fn line(&self, text: &str) {
@@ -89,6 +92,7 @@ impl View for Show {
     }
 
     fn ended(&mut self, told: &Told<'_>) {
+        self.pages.round(told);
         let verdict = told.verdict;
         let mean = verdict.and_then(|verdict| verdict.decision.evidence.mean);
         self.object(&json!({
@@ -103,6 +107,7 @@ impl View for Show {
             "reading": mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
             "next": verdict.map(|verdict| self.ladder.effort(verdict.to).word()),
             "why": verdict.map(|verdict| verdict.decision.why.word()),
+            "oracle": told.oracle.map(|(answer, why)| json!({"answer": answered(answer), "why": why})),
             "pinned": verdict.map(|verdict| verdict.pinned),
             "spent_output_tokens": told.spent.output.count(),
             "spent_tokens": told.spent.tokens.count(),
@@ -134,7 +139,9 @@ impl View for Show {
             &span(told.lasted),
             &self.spent(told.spent),
         ]);
-        self.line(&format!("{text}{mark}"));
+        let oracle =
+            told.oracle.map_or_else(String::new, |(answer, why)| format!("  oracle {}: {why}", answered(answer)));
+        self.line(&format!("{text}{mark}{oracle}"));
     }
 
     fn waits(&mut self, until: Timestamp, why: Waiting) {
@@ -144,6 +151,7 @@ impl View for Show {
     }
 
     fn note(&mut self, text: &str) {
+        self.pages.say(text);
         self.object(&json!({"event": "note", "text": text}));
         if self.loud > Loud::Quiet && !self.json {
             warn(text);
@@ -170,6 +178,17 @@ pub const fn exit(exit: RoundExit) -> &'static str {
         RoundExit::Done => "done",
         RoundExit::Failed => "failed",
         RoundExit::Cut => "cut",
+    }
+}
+
+/// The word of an oracle's answer.
+#[must_use]
+pub const fn answered(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Pass => "pass",
+        Answer::Fail => "fail",
+        Answer::Blocked => "blocked",
+        Answer::Error => "error",
     }
 }
 

@@ -11,6 +11,8 @@ use crate::engine::{
     Ratio, Target, Timestamp, Tokens, TurnRecord,
 };
 
+mod controls;
+
 type Loop = Machine<crate::engine::AnyLaw>;
 
 struct Host {
@@ -66,7 +68,7 @@ impl Host {
     /// Runs to the point where the agent of the next round works.
     fn start(&mut self) -> u64 {
         let mut orders = self.persist();
-        if let Output::Wait { until: Some(until), why: Waiting::Rest | Waiting::Backoff } = orders[0] {
+        if let Output::Wait { until: Some(until), why: Waiting::Rest | Waiting::Backoff | Waiting::Limit } = orders[0] {
             self.now = until.millis();
             self.tell(Input::Woke);
             orders = self.persist();
@@ -288,7 +290,7 @@ fn the_oracle_comes_before_the_caps() {
     ];
     for (answer, control) in answers {
         let limits = Limits { rounds: NonZeroU64::new(1), ..Limits::default() };
-        let mut host = host(Plan { limits, verify: true, ..plan() }, Checkpoint::default());
+        let mut host = host(Plan { limits, verify: Asks::After, ..plan() }, Checkpoint::default());
         let round = host.start();
         assert_eq!(host.end(round, RoundExit::Done)[0], Output::Verify { round });
         host.tell(Input::Verified { round, answer });
