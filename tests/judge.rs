@@ -108,6 +108,8 @@ fn recommend_writes_settings_for_both_and_a_page() {
     };
     let (first, second) = (json(&args[..args.len() - 4]), json(&words));
     assert_eq!((&first["promises"], &first["regret"]), (&second["promises"], &second["regret"]));
+    let used = first["promises"].as_array().unwrap().iter().find(|promise| promise["who"] == "in use").unwrap();
+    assert_eq!(used["setting"]["law"], "reference", "the original has one law");
     assert_eq!(first["promises"][2]["who"], "in use");
     for (args, want) in [
         (["recommend", "nothing.toml", "--runs", "5"], "nothing.toml"),

@@ -66,7 +66,8 @@ pub fn occupancy(job: &Job<'_>, result: &SweepResult, places: &[usize]) -> Optio
     let (theory, mark) = cells.iter().find_map(chain).unzip();
     let bar = |moments: &Moments| {
         let estimate = moments.estimate(CONFIDENCE)?;
-        let interval = estimate.interval.map(|span| (100.0 * span.lo, 100.0 * span.hi));
+        // a share has ends
+        let interval = estimate.interval.map(|span| (100.0 * span.lo.max(0.0), 100.0 * span.hi.min(1.0)));
         Some(Bar::new(100.0 * estimate.mean, interval))
     };
     let row = |(rung, effort): (usize, &crate::engine::Effort)| BarRow {
@@ -202,7 +203,7 @@ pub fn returns(job: &Job<'_>, result: &SweepResult, places: &[usize]) -> Option<
     for (at, cell) in (0_u8..).zip(&cells) {
         let mut returns = Returns::default();
         each_run(job, cell, runs, &mut |log, _| returns.add(log, from))?;
-        let (name, dashed) = (name(cell, job.grid.juices().len()), at % 2 == 1);
+        let (name, dashed) = (name(cell, job.grid.juices().len()), at > 0);
         let of = |count: u64| ufloat(count.max(1));
         let lag = |lag: usize| ufloat(lag as u64);
         let all: u64 = returns.halves.iter().sum();

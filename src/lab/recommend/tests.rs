@@ -118,8 +118,8 @@ fn the_objective_is_the_mean_and_half_the_worst() {
 #[test]
 fn settings_of_the_original_are_read_and_written() {
     let text = "juice: 2000     # output tokens\nover: 300\n\nslack: 0.15\nrest: 5\nbudget: 10\n";
-    assert_eq!(yaml::read(text).unwrap(), Settings::default());
-    let mut settings = Settings::default();
+    assert_eq!(yaml::read(text).unwrap(), Settings::original(), "it has one law");
+    let mut settings = Settings::original();
     assert_eq!(yaml::read(&yaml::write(&settings, "two\nlines")).unwrap(), settings);
     settings.governor.law = LawKind::Reset;
     settings.governor.over = Millis::from_secs(3600);

@@ -31,7 +31,7 @@ pub struct YamlError {
 /// # Errors
 /// [`YamlError`] with the line.
 pub fn read(text: &str) -> Result<Settings, YamlError> {
-    let mut settings = Settings::default();
+    let mut settings = Settings::original();
     for (index, line) in text.lines().enumerate() {
         let wrong = |why: String| YamlError { line: index + 1, why };
         let line = line.split('#').next().unwrap_or_default().trim_end();
