@@ -114,9 +114,11 @@ impl Track {
         if self.rungs != rungs {
             self.new_ladder(rungs);
         }
-        let rung = self.turned(reading.rung.index().min(rungs - 1));
+        let index = reading.rung.index().min(rungs - 1);
+        let rung = self.turned(index);
         self.x -= self.aim.at(reading);
-        let seen = self.estimator.observe(rung, rungs, &reading.round)?;
+        // what a rung's turns say belongs to its word, whichever way round the ladder is taken
+        let seen = self.estimator.observe(rungs - 1 - index, rungs, &reading.round)?;
         let y = seen.level - self.aim.ln;
         if !self.begun {
             (self.begun, self.x, self.last) = (true, y, rung);
