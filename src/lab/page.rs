@@ -150,7 +150,7 @@ fn tabled(table: &Table, text: &mut String) {
             let first = row.first().map_or("", String::as_str);
             let told = escape(format!("{first}: {name} {cell} {unit}").trim());
             // a line may break before a half width, and not inside it
-            let cell = escape(cell).replace("+- ", "+-&#160;");
+            let cell = escape(cell).replace(" +- ", " \u{b1}&#160;");
             let _ = write!(text, "<td{} title=\"{told}\">{cell}</td>", class(at));
         }
         text.push_str("</tr>\n");
@@ -201,6 +201,7 @@ mod tests {
             "<td class=\"words\" title=\"&lt;b&gt;&amp;&quot;&#39;: law &lt;b&gt;",
             "<td title=\"reset: on rung - % rounds\">-</td>",
             "<tr class=\"marked\">",
+            ">75.1 \u{b1}&#160;0.9</td>",
             "<figure>\n<svg>",
             "<code>flyball x &gt; y</code>",
             "default-src 'none'",

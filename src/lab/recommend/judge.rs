@@ -46,7 +46,7 @@ pub struct Request<'a> {
 /// A setting on fresh runs.
 #[derive(Clone, Debug)]
 pub struct Promise {
-    /// Who it is: `recommended`, `runner-up`, `in use`, `original at best`, `its defaults`.
+    /// Who it is: `recommended`, `runner-up`, `in use`, `original at best`, `its defaults`, `default law`.
     pub who: &'static str,
     /// The setting.
     pub setting: Setting,
@@ -156,6 +156,9 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
     let plain = Setting { law: LawKind::Reference, over: plain.over, slack: plain.slack, rest: request.rest };
     if !named.iter().any(|(_, setting)| *setting == plain) {
         named.push(("its defaults", plain));
+    }
+    if !named.iter().any(|(_, setting)| setting.law == LawKind::DEFAULT) {
+        named.push(("default law", Setting { law: LawKind::DEFAULT, ..plain }));
     }
     let settings: Vec<Setting> = named.iter().map(|(_, setting)| *setting).collect();
     let runs = FRESH..FRESH + request.fresh_runs;

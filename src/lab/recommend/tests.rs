@@ -44,6 +44,8 @@ fn the_typical_agent_gets_a_long_window_and_the_law_that_forgets() {
     assert_eq!(chosen.on_rung.n, 40);
     assert!(told.front.iter().any(|(setting, _)| *setting == chosen.setting));
     assert_eq!(told.reweighed.len(), 8);
+    let plain = told.promises.iter().find(|promise| promise.who == "default law").unwrap();
+    assert!(plain.setting.law == LawKind::DEFAULT && plain.by_world.iter().all(|loss| loss.interval.is_some()));
     let page = text::Page { worlds: &all, price: Some(15.0), seed: 7, fresh_runs: 40, command: "again".to_owned() };
     let text = text::render(&page, &told);
     for words in ["--law reset", "USD", "hours", "gaps wider by a fifth", "reversals weighs twice", "Again: again"] {
@@ -146,6 +148,9 @@ fn a_target_off_the_ladder_is_told_and_a_rung_offered() {
     let told = recommend(&request(&all, None)).unwrap().unwrap();
     let page = text::Page { worlds: &all, price: None, seed: 7, fresh_runs: 40, command: String::new() };
     let said = text::sentences(&page, &told).join("\n");
+    assert!(
+        said.contains("s02-typical: the target is 9000 output tokens per turn; rung-5, which makes 5243, is nearest.")
+    );
     assert!(said.contains("above the whole ladder; --snap takes 5243"), "{said}");
     assert!(told.regret.is_none());
 }

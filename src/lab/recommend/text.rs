@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{Promise, Quantile, Recommendation, Regret};
+use super::judge::{MARGIN, Promise, Quantile, Recommendation, Regret};
 use super::{Setting, World};
 use crate::lab::fit::figures::three;
 use crate::lab::fixed::{float, ufloat};
@@ -55,10 +55,11 @@ pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
         let _ = writeln!(text, "\n{}", regretted(regret, page.price));
     }
     let race = &told.race;
-    let stages: Vec<String> = race.stages.iter().map(|(settings, runs)| format!("{settings} to {runs}")).collect();
+    let stages: Vec<String> =
+        race.stages.iter().map(|(settings, runs)| format!("{settings} settings to {runs} runs")).collect();
     let _ = write!(
         text,
-        "\nTried: {} of {} settings in {} worlds; {} runs in all, settings to runs: {}.\n",
+        "\nTried: {} of {} settings, each in {} worlds; {} runs of a setting in a world in all, by stages: {}.\n",
         told.screened.settings.len(),
         told.screened.all,
         page.worlds.len(),
@@ -92,7 +93,10 @@ pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
     let chosen = told.chosen();
     let mut all = Vec::new();
     all.push(if told.best == chosen.setting && told.as_good <= 1 {
-        "It has the least loss of all that were tried, and no other is as good.".to_owned()
+        format!(
+            "It has the least loss of all that were tried, and on the runs that the choice was made by no other came within {} of it.",
+            three(ufloat(MARGIN.unsigned_abs()) / 1e6)
+        )
     } else if told.best == chosen.setting {
         format!(
             "It has the least loss of all that were tried; {} of those left cannot be told from it.",
@@ -133,8 +137,24 @@ pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
             within(most)
         ));
     }
-    page.worlds.iter().filter(|world| world.home).for_each(|world| all.extend(target(world)));
+    for world in page.worlds.iter().filter(|world| world.home) {
+        all.push(aimed(world));
+        all.extend(target(world));
+    }
     all
+}
+
+/// What the target is, and which rung is nearest.
+fn aimed(world: &World) -> String {
+    let (scenario, juice) = (&world.scenario, world.scenario.governor.juice);
+    let derived = scenario.derived_at(juice);
+    let word = scenario.ladder.efforts().get(derived.nearest).map_or("", |effort| effort.word());
+    format!(
+        "{}: the target is {} output tokens per turn; {word}, which makes {:.0}, is nearest.",
+        scenario.name,
+        decimal(i64::try_from(juice.micros()).unwrap_or(i64::MAX)).trim_end_matches('0').trim_end_matches('.'),
+        derived.means[derived.nearest]
+    )
 }
 
 /// A warning where the target lies off the ladder or between two rungs.
