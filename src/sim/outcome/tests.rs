@@ -126,8 +126,8 @@ fn the_chance_to_finish_grows_with_tokens_and_rounds() {
     let model = model(spec);
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     close(model.finishes(0, 0), 0.25);
-    close(model.finishes(0, 1_000_000), 1.0 - 0.75 * (-1.0_f64).exp());
-    close(model.finishes(1, 1_000_000), 1.0 - 0.75 * (-0.25_f64).exp());
+    close(model.finishes(0, 1_000_000), 1.0 - 0.75 * libm::exp(-1.0));
+    close(model.finishes(1, 1_000_000), 1.0 - 0.75 * libm::exp(-0.25));
     // two rounds of half the tokens are as good as one, where rounds by themselves finish nothing
     let tokens = self::model(OutcomeSpec { finish: vec![1e6, 4e6], ..OutcomeSpec::default() });
     close((1.0 - tokens.finishes(0, 500_000)).powi(2), 1.0 - tokens.finishes(0, 1_000_000));

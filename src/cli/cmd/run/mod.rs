@@ -29,6 +29,7 @@ use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, which};
 use crate::engine::{Band, Ladder};
+use crate::run::figures::caps;
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::System;
 use crate::run::{Clocks, Host, HostError, Stamps};
@@ -211,6 +212,10 @@ fn introduce(prepared: &Prepared, opened: &Opened, has_end: bool, loud: Loud, js
         prepared.settings.get("governor.juice").text,
         prepared.settings.get("governor.over").text,
     ));
+    let caps = caps(&prepared.typed.limits.caps());
+    if !caps.is_empty() {
+        say(&format!("flyball: stops at {} at the latest", caps.join(", ")));
+    }
     opened.notes.iter().for_each(|note| warn(note));
     if prepared.sim.is_none() {
         match prepared.typed.permissions {
