@@ -28,7 +28,6 @@ fn a_thousand_cases_stop_the_same() {
         assert_eq!(sim, host, "case {number}: {case:#?}");
         *stops.entry(sim.control.name()).or_default() += 1;
     }
-    println!("{stops:?}");
     let expected = [
         "rounds",
         "budget",

@@ -308,7 +308,7 @@ mod tests {
             Record::Spawn { round: 1, effort: "low".to_owned() },
             Record::Turned(trace::Turn::of(&turn)),
             decided,
-            Record::Ended { round: 1, exit: Word(crate::engine::RoundExit::Done) },
+            Record::Ended { round: 1, exit: Word(RoundExit::Done) },
         ] {
             summary.take(&Line { at_ms: 9_000, record, prev: None });
         }
