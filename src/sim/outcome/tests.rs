@@ -82,8 +82,9 @@ fn nothing_comes_of_nothing_that_is_said() {
 fn a_round_without_a_turn_changes_and_finishes_nothing() {
     let model = model(OutcomeSpec { done: 1.0, kill_on: 1.0, ..OutcomeSpec::default() });
     let mut fortune = model.fortune(1, 1);
+    let found = fortune.found();
     let idle = fortune.left(&made(0, 0, 0));
-    assert_eq!((idle.tree, idle.answer, idle.kill_on), (fortune.found(), Answer::Fail, false));
+    assert_eq!((idle.tree, idle.answer, idle.kill_on), (found, Answer::Fail, false));
     let worked = fortune.left(&made(1, 1, 1));
     assert!(worked.tree != idle.tree && worked.answer == Answer::Pass && worked.kill_on);
 }
