@@ -105,7 +105,7 @@ fn refused(of: &Of) -> usize {
     let made = std::fs::read_dir(dir.path()).unwrap().count();
     assert_eq!(made, 0, "{}: something was done before", of.words[0]);
     let known = |flag: &&str| flags(&dir, of.words[0]).iter().any(|(own, _)| own == flag);
-    assert!(of.above_zero.iter().all(|flag| known(flag)), "{}", of.words[0]);
+    assert!(of.above_zero.iter().all(known), "{}", of.words[0]);
     looked
 }
 

@@ -33,13 +33,23 @@ const USUAL: &str = "usual";
 /// The most that is read of a file that a setting names, in bytes.
 const MOST: u64 = 16 << 20;
 
+/// Who judges, before its program is looked for.
+#[derive(Debug)]
+struct Judging {
+    kind: AgentKind,
+    /// Model and effort, as they were given.
+    parts: Vec<(&'static str, String)>,
+    /// The score that passes, in millionths.
+    threshold: Option<i64>,
+}
+
 /// What is asked of the project, read and checked before anything is started.
 #[derive(Debug)]
 pub struct Around {
     asked: Asked,
     shared: SharedCaps,
     group: Option<PathBuf>,
-    judge: Option<(AgentKind, Vec<(&'static str, String)>, Option<i64>)>,
+    judge: Option<Judging>,
     /// When the oracle is asked.
     pub asks: Asks,
 }
@@ -57,7 +67,7 @@ impl Around {
             maybe_empty(text, |file| CheckList::parse(&text_at(project, file)?).map_err(|why| format!("{file}: {why}")))
         })?;
         let features = read(all, "gate.features", |text| maybe_empty(text, |file| Ok(PathBuf::from(file))))?;
-        let kill_on: Vec<KillOn> = read(all, "controls.kill_on", |text| each(words(text)?, KillOn::parse))?;
+        let kill_on: Vec<KillOn> = read(all, "controls.kill_on", |text| each(&words(text)?, KillOn::parse))?;
         let shared = read(all, "controls.shared", caps)?;
         let limit = read(all, "oracle.timeout", axis::duration)?;
         let exits = Exits {
@@ -152,7 +162,7 @@ impl Around {
     /// Files of shared caps that cannot be read; a judge that cannot be asked.
     pub(super) fn project(mut self, prepared: &Prepared, opened: &Opened, records: &Path) -> Outcome<Project> {
         let place = Place { project: prepared.project.clone(), record: opened.folder.clone(), round: 0 };
-        if let Some((kind, parts, threshold)) = self.judge.take() {
+        if let Some(Judging { kind, parts, threshold }) = self.judge.take() {
             let mut agent = agent_of(prepared, opened, Stamps::Own, kind);
             let part = |name| parts.iter().find(|(flag, _)| *flag == name).map(|(_, text)| text.clone());
             if let Some(model) = part("model") {
@@ -178,7 +188,7 @@ fn maybe_empty<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Resu
     if text.is_empty() { Ok(None) } else { parse(text).map(Some) }
 }
 
-fn each<T>(texts: Vec<String>, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
 }
 
@@ -218,7 +228,7 @@ fn gate(all: &Gathered, features: Option<PathBuf>, limit: Millis) -> Outcome<Opt
 
 /// What the agent must not change: what is named, and by what the loop decides that it is done.
 fn protected(all: &Gathered, project: &Path, oracle: Option<&Oracle>, kill_on: &[KillOn]) -> Outcome<Vec<Glob>> {
-    let mut globs = read(all, "gate.protect", |text| each(list(text)?, Glob::parse))?;
+    let mut globs = read(all, "gate.protect", |text| each(&list(text)?, Glob::parse))?;
     let mut files = oracle.map(Oracle::files).unwrap_or_default();
     for rule in kill_on {
         if let KillOn::Command(argv) = rule {
@@ -264,7 +274,7 @@ fn group(all: &Gathered, shared: &SharedCaps) -> Outcome<Option<PathBuf>> {
 }
 
 /// Who judges: kind, model and effort, and the score that passes.
-fn judge(prepared: &Prepared) -> Outcome<(AgentKind, Vec<(&'static str, String)>, Option<i64>)> {
+fn judge(prepared: &Prepared) -> Outcome<Judging> {
     let all = &prepared.settings;
     let threshold = read(all, "oracle.threshold", |text| {
         maybe_empty(text, |text| {
@@ -282,5 +292,5 @@ fn judge(prepared: &Prepared) -> Outcome<(AgentKind, Vec<(&'static str, String)>
         }
         None => prepared.kind,
     };
-    Ok((kind, parts, threshold))
+    Ok(Judging { kind, parts, threshold })
 }

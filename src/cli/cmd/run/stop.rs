@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::view::{millions, span, usd};
 use crate::cli::exit::Exit;
 use crate::cli::output::say;
 use crate::cli::settings::Typed;
 use crate::engine::{Control, MicroUsd};
 use crate::run::Ended;
+use crate::run::figures::{millions, span, usd};
 use crate::run::os::Asked;
 
 /// Says it, and gives the exit code.
