@@ -7,6 +7,7 @@ pub mod axis;
 pub mod bounds;
 pub mod choose;
 pub mod conform;
+pub mod ends;
 pub mod explain;
 pub mod family;
 pub mod fit;

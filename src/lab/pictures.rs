@@ -5,6 +5,7 @@
 
 pub mod conduct;
 
+use super::ends::RunEnd;
 use super::fixed::{from_micros, ufloat};
 use super::grid::Cell;
 use super::metric::Metric;
@@ -17,7 +18,7 @@ use super::result::{CellResult, Figure, SweepResult};
 use super::scenario::Scenario;
 use super::simulate::{Once, Round, Simulated};
 use super::special::normal_quantile;
-use super::sweep::{CONFIDENCE, Finished, Governed, Job, Tables};
+use super::sweep::{CONFIDENCE, Engine, Finished, Governed, Job, Play, Tables, play};
 use super::truth::Truth;
 use crate::engine::{Band, LawKind, Millis, Over, Ratio, Target};
 use crate::lab::runlog::RunLog;
@@ -281,13 +282,18 @@ fn each_run(job: &Job<'_>, cell: &Cell, runs: u32, show: &mut dyn FnMut(&RunLog,
     let (over, start) = (Over::new(cell.over), scenario.plan.start);
     let governed = Governed { band: &band, seen: &seen, over, rest: cell.rest, budget, start };
     let (mut tables, mut truth, mut log) = (Tables::default(), Truth::default(), RunLog::default());
-    let mut scratch = Default::default();
+    let (mut scratch, mut end) = (Default::default(), RunEnd::default());
     let mut luck = scenario.agent.luck(job.seed, 0, job.rounds);
     let logs = crate::engine::Law::reads_logs(&cell.law.build());
     for run in 0..runs {
         luck.restart(job.seed, run, job.rounds);
-        tables.fill(&mut luck, scenario.agent.rungs(), logs);
-        tables.govern(&governed, cell.law.tuned(tuning), &mut scratch, &mut log);
+        if job.engine() == Engine::Tables {
+            tables.fill(&mut luck, scenario.agent.rungs(), logs);
+            tables.govern(&governed, cell.law.tuned(tuning), &mut scratch, &mut log);
+        } else {
+            let played = Play { scenario, seed: job.seed, run };
+            play(&played, &mut luck, &governed, cell.law.tuned(tuning), &mut log, &mut end);
+        }
         let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
         truth.fill(rounds, scenario.agent.rungs(), cell.juice, scenario.evaluate.band, ln_mean).ok()?;
         show(&log, &truth);

@@ -5,6 +5,7 @@
 //! the sums of which a [`CellResult`] is the summary.
 
 use super::choose::{Choice, Relaxed};
+use super::ends::EndFigures;
 use super::fixed::{ONE, micros};
 use super::grid::Cell;
 use super::metric::{METRICS, Metric};
@@ -73,6 +74,8 @@ pub struct CellResult {
     pub resettle: Vec<Option<SettleFigure>>,
     /// The mean loss that cells are chosen by; none where nothing was chosen.
     pub loss: Option<Figure>,
+    /// How its runs ended; none where the scenario's runs do not hang on their path.
+    pub ends: Option<EndFigures>,
 }
 
 impl CellResult {
@@ -89,6 +92,7 @@ impl CellResult {
             settle: tally.settle_summary(rounds, confidence).map(SettleFigure::from),
             resettle: resettle.collect(),
             loss: moments.estimate(confidence).map(Figure::from),
+            ends: None,
         }
     }
 
@@ -174,6 +178,12 @@ pub struct SweepResult {
 }
 
 impl SweepResult {
+    /// Whether runs hang on their path, so that the loop machine ran them, whichever engine was asked for.
+    #[must_use]
+    pub fn hangs_on_the_path(&self) -> bool {
+        self.cells.iter().any(|cell| cell.ends.is_some())
+    }
+
     /// The cell at a place that a choice names.
     #[must_use]
     pub fn cell(&self, place: usize) -> Option<&Cell> {

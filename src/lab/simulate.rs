@@ -3,12 +3,12 @@
 //! It drives the loop machine through the [`World`], the very same as a sweep with the machine as its engine; run 7 here
 //! is run 7 there. It opens no files: whoever wants the trace brings a sink.
 
-use crate::engine::{Band, BandError, Control, Millis, Over, Side, Tokens, TraceSink, Verdict};
+use crate::engine::{Band, BandError, Control, Millis, Over, RoundExit, Side, Spent, Tokens, TraceSink, Verdict};
 use crate::lab::grid::Cell;
 use crate::lab::scenario::Scenario;
-use crate::lab::sweep::{Governed, machine};
+use crate::lab::sweep::{Governed, Play, machine};
 use crate::lab::truth::{Truth, TruthError};
-use crate::sim::World;
+use crate::sim::{Left, Outcomes, World};
 
 /// What is to be run.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,12 @@ pub struct Round {
     pub lasted: Millis,
     /// Whether it ran on a right rung, by the band of evaluation.
     pub right: bool,
+    /// How it ended.
+    pub exit: RoundExit,
+    /// Whether a limit of the backend ended it.
+    pub limited: bool,
+    /// What it left behind; none where the scenario does not say.
+    pub left: Option<Left>,
     /// What the governor made of it.
     pub verdict: Verdict,
 }
@@ -59,6 +65,8 @@ pub struct Simulated {
     pub rounds: Vec<Round>,
     /// What stopped it.
     pub stop: Control,
+    /// What it came to, by the machine's count.
+    pub spent: Spent,
     /// The right rungs of each round that was planned, as bits: bit 0 is the hardest.
     pub right: Vec<u64>,
 }
@@ -92,9 +100,12 @@ pub fn simulate(once: &Once<'_>, sink: &mut impl TraceSink) -> Result<Simulated,
     let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));
     truth.fill(once.rounds as usize, scenario.agent.rungs(), cell.juice, scenario.evaluate.band, ln_mean)?;
 
-    let mut machine = machine(&scenario.ladder, &governed, cell.law.tuned(tuning), once.rounds);
+    let mut machine = machine(scenario, &governed, cell.law.tuned(tuning), once.rounds);
     let (mut rounds, mut spent) = (Vec::new(), Tokens::ZERO);
-    let stop = World::new(&mut luck, scenario.agent.spec().accounting).run(&mut machine, sink, |facts| {
+    let mut fortune = Play { scenario, seed: once.seed, run: once.run }.fortune();
+    let outcomes = fortune.as_mut().map(|fortune| fortune as &mut dyn Outcomes);
+    let mut world = World::new(&mut luck, scenario.agent.spec().accounting).with(outcomes, scenario.usage);
+    let stop = world.run(&mut machine, sink, |facts| {
         let output = Tokens::new(facts.draw.total());
         spent = spent.plus(output);
         rounds.push(Round {
@@ -104,11 +115,14 @@ pub fn simulate(once: &Once<'_>, sink: &mut impl TraceSink) -> Result<Simulated,
             spent,
             lasted: facts.ended.since(facts.began),
             right: truth.acceptable(facts.round as usize) >> facts.verdict.from.index() & 1 == 1,
+            exit: facts.exit,
+            limited: facts.limited,
+            left: facts.left,
             verdict: *facts.verdict,
         });
     });
     let right = (0..once.rounds as usize).map(|round| truth.acceptable(round)).collect();
-    Ok(Simulated { rounds, stop, right })
+    Ok(Simulated { rounds, stop, spent: machine.spent(), right })
 }
 
 #[cfg(test)]

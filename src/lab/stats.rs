@@ -88,6 +88,12 @@ impl Moments {
         self.sum
     }
 
+    /// The sum of their squares, in square units.
+    #[must_use]
+    pub fn squares(&self) -> f64 {
+        unsigned(self.squares) / 1e12
+    }
+
     /// Their mean in units, or nothing without a value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {

@@ -9,11 +9,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::ends::RunEnd;
 use super::grid::Cell;
 use super::runlog::RunLog;
 use super::scenario::Scenario;
 use super::score::{Scoring, score};
-use super::sweep::{Governed, LANES, Scratch, SweepError, Tables};
+use super::sweep::{Governed, LANES, Play, Scratch, SweepError, Tables, play};
 use super::truth::Truth;
 use crate::engine::{Band, Law, Over, Target};
 use crate::lab::metric::RunScore;
@@ -108,7 +109,10 @@ impl Buffers {
         let Trial { scenario, cells, rounds, seed, .. } = trial;
         let mut luck = scenario.agent.luck(*seed, run, *rounds);
         let rungs = scenario.agent.rungs();
-        self.tables.fill(&mut luck, rungs, logs);
+        let tabled = !scenario.hangs_on_the_path();
+        if tabled {
+            self.tables.fill(&mut luck, rungs, logs);
+        }
         let mut aimed: Option<Target> = None;
         let mut kept = Vec::with_capacity(cells.len());
         for (cells, ready) in cells.chunks(LANES).zip(ready.chunks(LANES)) {
@@ -125,7 +129,14 @@ impl Buffers {
                 })
                 .collect();
             let mut laws: Vec<L> = cells.iter().map(build).collect();
-            self.tables.govern_all(&batch, &mut laws, &mut self.scratch, &mut self.logs);
+            if tabled {
+                self.tables.govern_all(&batch, &mut laws, &mut self.scratch, &mut self.logs);
+            } else {
+                let played = Play { scenario, seed: *seed, run };
+                for ((cell, law), log) in batch.iter().zip(laws).zip(&mut self.logs) {
+                    play(&played, &mut luck, cell, law, log, &mut RunEnd::default());
+                }
+            }
             for (cell, log) in cells.iter().zip(&self.logs) {
                 if aimed != Some(cell.juice) {
                     let ln_mean = |rung, round| luck.ln_mean(rung, u32::try_from(round).unwrap_or(u32::MAX));

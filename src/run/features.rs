@@ -14,6 +14,7 @@
 //! false is free. All pass: done. Tests run in a folder outside the project, each for so long at most; a test that cannot be run proves nothing, so
 //! its flip does not survive.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -22,10 +23,13 @@ use super::git::Git;
 use super::oracle::{self, Exits};
 use super::os::{Keep, Os, Put};
 use super::place::Place;
+use super::tree::{Bounds, TreeAsk};
 use crate::engine::{Answer, Millis};
 
 /// The longest list, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
+/// How many files of a gate are looked at for who can write them.
+const LOOKED: usize = 10_000;
 /// How much of what tests print is kept, in bytes.
 const KEPT: usize = 1024 * 1024;
 
@@ -266,18 +270,23 @@ impl Gate {
         if !self.folder.is_absolute() || place.below(&self.folder).is_some() {
             return Err(format!("the gate's folder {folder} must be outside the project, given as an absolute path"));
         }
-        let parent = self.folder.parent().filter(|parent| os.can_write(parent));
-        let what = if os.can_write(&self.folder) {
-            format!("the gate's folder {folder} can be written by this user, and so by the agent")
-        } else if let Some(parent) = parent {
-            format!("the gate's folder {folder} can be replaced by this user, who can write {}", parent.display())
-        } else {
-            return Ok(Vec::new());
-        };
+        let Some(path) = self.writable(os) else { return Ok(Vec::new()) };
+        let what = format!("{} of the gate can be written by this user, and so by the agent", path.display());
         if self.strict {
             return Err(format!("{what}; give it to another user, or mount it read-only"));
         }
         Ok(vec![format!("{what}: a test that it changes would pass")])
+    }
+
+    /// Something of the gate that this user can write: the folder, what is in it, or the folder around it, in which it could be replaced.
+    fn writable(&self, os: &mut impl Os) -> Option<PathBuf> {
+        let ask =
+            TreeAsk { root: self.folder.clone(), bounds: Bounds { files: LOOKED, bytes: 0 }, ..TreeAsk::default() };
+        let files: Vec<PathBuf> = os.tree(&ask).entries.into_keys().map(|path| self.folder.join(path)).collect();
+        let folders: BTreeSet<PathBuf> = files.iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
+        let around = self.folder.parent().map(Path::to_owned);
+        let all = [self.folder.clone()].into_iter().chain(folders).chain(files).chain(around);
+        all.into_iter().find(|path| os.can_write(path))
     }
 
     fn test(

@@ -1,9 +1,9 @@
 //! What stays of runs that are over: `history.jsonl`, a line a run, and `progress.txt`, lines that a person can read.
 //!
 //! `history.jsonl` lies in the folder of the records, one JSON object a line, in the order in which runs ended. A line that was cut off by a crash
-//! is passed over by readers, and taken away by the next writer. `progress.txt` lies in the project, for people and for the next round's agent:
-//! a moment in UTC, `[flyball]`, and what happened; its last line names the control. Neither is read to decide anything: the journal is the truth, and
-//! whoever works in the project can write here.
+//! is passed over by readers, and taken away by the next writer. `progress.txt` lies beside it, for people: a moment in UTC, `[flyball]`, and what
+//! happened; its last line names the control. Neither is read to decide anything: the journal is the truth, and whoever works in the project can
+//! write here.
 //!
 //! It opens nothing: [`system::shelf`](super::system::shelf) writes. Units: tokens, millionths of a USD, milliseconds.
 

@@ -10,7 +10,8 @@
 //! | `python:FILE`, `cli:COMMAND LINE` | the program ends with 2 |
 //!
 //! A pattern is never looked for in the prompt, nor in what tools printed, nor in a message that was not the last: a mark that the agent
-//! took back does not count. A program ends with 0 where the loop is to go on; any other end is said to be broken, and ends nothing. It
+//! took back does not count. [`LastMessage`] holds that message. Of a program whose language nobody knows it is the last paragraph that it
+//! printed: nothing tells there who wrote what. A program ends with 0 where the loop is to go on; any other end is said to be broken, and ends nothing. It
 //! reads the agent's last message on its standard input.
 //!
 //! Counting rounds is the engine's; so is the order among controls. Times are milliseconds.
@@ -25,10 +26,14 @@ use super::oracle::{last_line, pattern};
 use super::os::{CheckEnd, Keep, Os};
 use super::place::Place;
 use super::tree::{hex, sha256};
+use crate::agents::adapter::AgentKind;
+use crate::agents::live::Landed;
 use crate::engine::Millis;
 
 /// How much of what a program prints is kept, in bytes.
 const KEPT: usize = 64 * 1024;
+/// How much of the end of a message is kept, in bytes.
+const MESSAGE: usize = 256 * 1024;
 /// The longest text of an error that is compared, in bytes.
 const ERROR: usize = 4096;
 
@@ -108,6 +113,59 @@ impl KillOn {
     }
 }
 
+/// The agent's own last message of a round: of several texts in one message the last.
+#[derive(Clone, Debug)]
+pub struct LastMessage {
+    kind: AgentKind,
+    text: String,
+    over: bool,
+    printed: Vec<u8>,
+}
+
+impl LastMessage {
+    /// Nothing was said yet.
+    #[must_use]
+    pub const fn new(kind: AgentKind) -> Self {
+        Self { kind, text: String::new(), over: true, printed: Vec::new() }
+    }
+
+    /// Takes in what landed, in its order.
+    pub fn land(&mut self, landed: &Landed) {
+        match landed {
+            Landed::Said(text) => {
+                // of all programs but this one each text is whole
+                if std::mem::take(&mut self.over) || self.kind != AgentKind::Gemini {
+                    self.text.clear();
+                }
+                self.text.push_str(text);
+                let from = self.text.len() - last_of(&self.text, MESSAGE).len();
+                self.text.drain(..from);
+            }
+            Landed::Request | Landed::Turn(_) | Landed::Result => self.over = true,
+            Landed::Effort { .. } | Landed::Ignored { .. } | Landed::Limit { .. } | Landed::Note(_) => {}
+        }
+    }
+
+    /// Takes in what was printed, for a program whose language nobody knows.
+    pub fn printed(&mut self, bytes: &[u8]) {
+        if self.kind == AgentKind::Command {
+            self.printed.extend_from_slice(bytes);
+            let over = self.printed.len().saturating_sub(MESSAGE);
+            self.printed.drain(..over);
+        }
+    }
+
+    /// The message.
+    #[must_use]
+    pub fn text(&self) -> String {
+        if !self.text.is_empty() || self.printed.is_empty() {
+            return self.text.clone();
+        }
+        let printed = String::from_utf8_lossy(&self.printed).replace("\r\n", "\n");
+        printed.trim().rsplit("\n\n").next().unwrap_or("").to_owned()
+    }
+}
+
 impl fmt::Display for KillOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -145,6 +203,12 @@ fn ask_program(os: &mut impl Os, place: &Place, argv: &[String], message: &str, 
     }
 }
 
+/// The end of a text, so many bytes of it at most.
+pub(super) fn last_of(text: &str, most: usize) -> &str {
+    let least = text.len().saturating_sub(most);
+    (least..=text.len()).find_map(|at| text.get(at..)).unwrap_or("")
+}
+
 /// A text without the sequences that colour a terminal.
 pub(super) fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -169,8 +233,7 @@ pub(super) fn without_colours(text: &str) -> String {
 /// Nothing where no text is left. It is what is compared, and what is shown.
 #[must_use]
 pub fn normalise_error(text: &str) -> Option<String> {
-    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * ERROR))..];
-    let plain = without_colours(text);
+    let plain = without_colours(last_of(text, 4 * ERROR));
     let mut words: Vec<String> = Vec::new();
     for word in plain.split_whitespace() {
         let word = normal_word(word);
@@ -180,8 +243,7 @@ pub fn normalise_error(text: &str) -> Option<String> {
         }
     }
     let joined = words.join(" ");
-    let from = joined.ceil_char_boundary(joined.len().saturating_sub(ERROR));
-    let normal = joined[from..].trim();
+    let normal = last_of(&joined, ERROR).trim();
     normal.chars().any(char::is_alphabetic).then(|| normal.to_owned())
 }
 

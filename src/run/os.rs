@@ -211,8 +211,8 @@ pub trait Os {
     /// Those of the system.
     fn put(&mut self, root: &Path, path: &Path, put: Put<'_>) -> io::Result<()>;
 
-    /// Whether this user can make a file in the folder, tried out.
-    fn can_write(&mut self, folder: &Path) -> bool;
+    /// Whether this user can write a file, or make one in a folder; tried out, and nothing is left of that.
+    fn can_write(&mut self, path: &Path) -> bool;
 
     /// Follows the files that match, from their beginnings where they are new since the spawn.
     fn follow(&mut self, follows: &[Follow]);

@@ -327,6 +327,13 @@ pub enum ModelError {
         /// The place.
         index: usize,
     },
+    /// The tokens that finish a task are not given for each rung.
+    Finish {
+        /// How many are given.
+        given: usize,
+        /// How many rungs there are.
+        rungs: usize,
+    },
     /// Kinds are to be correlated, and no rung has two.
     OneKind,
     /// Turns are to be correlated, and this rung's come from a gamma.
@@ -343,6 +350,12 @@ impl fmt::Display for ModelError {
             Self::Outside { what, got, need } => write!(f, "{what} is {got}, and must be {need}"),
             Self::Crossed { what, first, second } => write!(f, "{what} runs from {first} to {second}"),
             Self::Steps { index } => write!(f, "drift.steps[{index}] is not later than the step before it"),
+            Self::Finish { given, rungs } => {
+                write!(
+                    f,
+                    "outcome.finish has {given} values, and needs one for each of the {rungs} rungs, hardest first"
+                )
+            }
             Self::OneKind => f.write_str("turn.kind_rho needs a rung whose turns are of two kinds, a mixture"),
             Self::CorrelatedGamma { rung } => {
                 write!(f, "turn.rho needs a normal behind each size, and rung {rung} is a gamma")

@@ -30,6 +30,15 @@ impl RoundDraw {
     pub fn total(&self) -> u64 {
         self.tokens.iter().map(|tokens| u64::from(*tokens)).sum()
     }
+
+    /// Keeps the first so many turns; what is reported as the round ends is that of a round of so many.
+    pub fn keep(&mut self, turns: usize, accounting: Accounting) {
+        if turns < self.tokens.len() {
+            self.tokens.truncate(turns);
+            self.millis.truncate(turns);
+            report(accounting, self);
+        }
+    }
 }
 
 /// What is reported as a round ends.

@@ -10,6 +10,7 @@
 //! | [`dist`] | sizes of turns, and the one place where numbers become whole |
 //! | [`agent`] | the simulated agent as plain, checked data |
 //! | [`luck`] | what that agent does in one run, rung by rung |
+//! | [`outcome`] | what comes of a round apart from its tokens |
 //! | [`world`] | the agent on a clock, driving the machine event by event |
 //! | [`oracle`] | the law that is told what is right |
 
@@ -20,6 +21,7 @@ pub mod luck;
 pub mod noise;
 pub mod normal;
 pub mod oracle;
+pub mod outcome;
 pub mod world;
 
 pub use agent::{
@@ -30,4 +32,5 @@ pub use dist::{Component, Moves, Size, SizeError};
 pub use luck::{Closing, Luck, RoundDraw};
 pub use noise::{Channel, Noise};
 pub use oracle::Oracle;
-pub use world::{RoundFacts, World};
+pub use outcome::{Fate, Fortune, Left, Limit, LimitSpec, Made, OutcomeModel, OutcomeSpec, Outcomes};
+pub use world::{RoundFacts, Usage, World};

@@ -44,10 +44,36 @@ pub enum Channel {
     Truncated = 20,
     /// After what share of its turns a round is cut short, by round.
     CutShare = 21,
+    /// Whether the agent fails, by round.
+    Failed = 22,
+    /// After how many turns it fails, by round.
+    FailedAt = 23,
+    /// Whether a limit of the backend begins, by round.
+    Limit = 24,
+    /// Before which turn it begins, by round.
+    LimitAt = 25,
+    /// How long it lasts, by round.
+    LimitLasts = 26,
+    /// Whether it says until when, by round.
+    LimitTold = 27,
+    /// Whether a round leaves the project as it was, by round.
+    Unchanged = 28,
+    /// Whether a round ends with the error of the one before, by round.
+    SameError = 29,
+    /// Whether a round finishes the task, by round.
+    Finished = 30,
+    /// Whether the oracle finds that nothing more can be done, by round.
+    Blocked = 31,
     /// Where in its prior the ladder of a run lies, by run.
     Ladder = 32,
     /// Which member of a family of agents it is, by number of the draw.
     Member = 33,
+    /// Whether the oracle breaks, by round.
+    OracleError = 34,
+    /// Whether a kill-on rule matches, by round.
+    KillOn = 35,
+    /// Whether the task of a run can be finished at all, by run.
+    Hopeless = 36,
 }
 
 impl Channel {

@@ -194,7 +194,7 @@ fn a_gate_that_proves_nothing_is_refused() {
     };
     refused(
         Gate { strict: true, ..right.clone() },
-        "can be written by this user, and so by the agent; give it to another user",
+        "gate of the gate can be written by this user, and so by the agent; give it to another user",
     );
     refused(Gate { command: argv(&["pytest"]), ..right.clone() }, "no `{test}`");
     refused(Gate { command: Vec::new(), ..right.clone() }, "no command");

@@ -55,7 +55,7 @@ fn patch(world: &mut World, script: &str) -> (String, String) {
 }
 
 #[test]
-fn a_commit_holds_what_the_round_changed_and_nobody_elses_files() {
+fn over_broad_staging_sweeps_nobodys_files_in() {
     let mut world = repository();
     world.hand("echo changed >> mine; echo new > mine-too; echo staged > staged; git add staged");
     let git = find(&mut world);
@@ -75,7 +75,7 @@ fn a_commit_holds_what_the_round_changed_and_nobody_elses_files() {
 }
 
 #[test]
-fn removed_renamed_and_interrupted() {
+fn commit_without_add_leaves_nothing_behind() {
     let mut world = repository();
     let git = find(&mut world);
     world.hand("git config user.name somebody; git config user.email s@localhost");
@@ -193,7 +193,7 @@ fn a_repository_may_have_no_commit_yet() {
 }
 
 #[test]
-fn repositories_inside_are_left_alone_and_told_by_name() {
+fn git_assumed_nested_repositories_are_left_alone_and_told_by_name() {
     let mut world = repository();
     world.hand("git init -q -b main inner; cd inner; echo 1 > f; git add f; git commit -qm inner");
     let git = find(&mut world);
@@ -209,7 +209,7 @@ fn repositories_inside_are_left_alone_and_told_by_name() {
 }
 
 #[test]
-fn without_a_repository_there_is_a_patch_and_no_commit() {
+fn git_assumed_without_a_repository_there_is_a_patch_and_no_commit() {
     let mut world = World::new();
     world.write("a", "1\n");
     let git = find(&mut world);
@@ -235,7 +235,7 @@ fn without_git_there_are_names() {
 }
 
 #[test]
-fn a_commit_moves_head_and_a_lock_is_said() {
+fn head_moves_ignored_no_more_and_a_lock_is_said() {
     let mut world = repository();
     let git = find(&mut world);
     let first = git.head(&mut world.os).unwrap();

@@ -45,14 +45,14 @@ fn exit_codes_are_answers() {
         ("echo flyball: blocked; exit 0", [Pass; 4]),
     ] {
         for (exits, answer) in [usual, strict, three, both].into_iter().zip(answers) {
-            let verdict = asked(&mut world, &format!("cli:sh -c \"{}\"", script.replace('$', "$")), &with(exits));
+            let verdict = asked(&mut world, &format!("cli:sh -c \"{script}\""), &with(exits));
             assert_eq!(verdict.answer, Some(answer), "{script} {exits:?}: {}", verdict.why);
         }
     }
 }
 
 #[test]
-fn blocked_is_an_answer_of_its_own() {
+fn missing_blocked_outcome_is_an_answer_of_its_own() {
     let mut world = World::new();
     world.script("check.sh", "echo all green; echo 'flyball: blocked: only a person can sign this'; exit 1");
     let (answer, why) = answer(&mut world, "./check.sh");
@@ -109,7 +109,7 @@ fn a_python_script_is_run_by_python() {
 }
 
 #[test]
-fn a_pattern_is_of_lines_whatever_their_ends() {
+fn line_endings_and_marks_of_order_change_no_pattern() {
     let mut world = World::new();
     for (text, answers) in [
         ("x\nDONE\ny\n", Answer::Pass),

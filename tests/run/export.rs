@@ -115,6 +115,25 @@ fn the_pi_controllers_layout_has_its_state_and_its_attempts() {
 }
 
 #[test]
+fn what_a_real_round_leaves_is_where_an_export_looks_for_it() {
+    let world = World::new();
+    fs::write(world.project.join("checks.toml"), "[[check]]\nname = \"there\"\ncommand = \"test -f done\"\n").unwrap();
+    let body = r#"cat >/dev/null; turn 1 400; if [ "$FLYBALL_ROUND" = 2 ]; then echo x >done; fi; echo y >>work; bye"#;
+    world.run(body, &["--checks", "checks.toml", "--max-rounds", "5"]).ends(0, "stopped by oracle-passed");
+    for layout in ["loop", "ralf", "pi"] {
+        let (_, came) = export(&world, layout);
+        assert_eq!(came.code, 0, "{}", came.err);
+        let missing = came.err.lines().filter(|line| line.contains("left out") && !line.contains("output.md"));
+        assert_eq!(missing.count(), 0, "{layout}: {}", came.err);
+    }
+    let state = json(&world.path("out-pi/state.json"));
+    assert_eq!((&state["phase"], &state["last_task"]), (&"complete".into(), &"there".into()));
+    assert!(state["fingerprint"].as_str().is_some_and(|hex| hex.len() == 64), "{state}");
+    assert!(text(&world.path("out-pi/attempt-0000/checks.log")).contains("there"));
+    assert!(text(&world.path("out-pi/attempt-0001/diff.patch")).contains("work"));
+}
+
+#[test]
 fn what_goes_on_has_a_lock_that_goes_when_it_is_over_and_what_is_missing_is_said() {
     let world = World::new();
     let (live, _) = at_work(&world, POLITE, &["--max-rounds", "2"]);

@@ -7,6 +7,8 @@
 //! | [`signals`] | Ctrl-C, TERM, HUP, Ctrl-Z, a second runner |
 //! | [`places`] | disks, folders and prompts |
 //! | [`kills`] | SIGKILL at any moment |
+//! | [`controls`] | each control, and each two at once |
+//! | [`record`] | torn pages, links, keys, shared caps |
 //! | [`resume`] | what another start takes up |
 //! | [`export`] | folders that hold something, links, runs that go on; also `init` |
 //! | [`settings`] | settings that contradict, fail or lack |
@@ -16,9 +18,11 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod agents;
+mod controls;
 mod export;
 mod kills;
 mod places;
+mod record;
 mod resume;
 mod settings;
 mod signals;

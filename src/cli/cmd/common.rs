@@ -8,7 +8,7 @@ use comfy_table::Table;
 use crate::cli::args::{Axes as AxisFlags, One};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::output::{Folder, hint};
-use crate::engine::{Ladder, Mean, Ratio, Side, Target, Verdict};
+use crate::engine::{Answer, Ladder, Mean, Ratio, Side, Target, Verdict};
 use crate::lab::advice::advice;
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::bounds::MAX_THREADS;
@@ -173,6 +173,17 @@ pub const fn side(side: Side) -> &'static str {
         Side::Below => "below",
         Side::Within => "within",
         Side::Above => "above",
+    }
+}
+
+/// What an oracle answered, in a word.
+#[must_use]
+pub const fn answer(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Pass => "done",
+        Answer::Fail => "not done",
+        Answer::Blocked => "blocked",
+        Answer::Error => "oracle broken",
     }
 }
 

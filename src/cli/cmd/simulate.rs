@@ -10,6 +10,7 @@ use crate::cli::args::{Simulate, SimulateFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
+use crate::engine::{RoundExit, Spent};
 use crate::lab::bounds::{self, MAX_ROUNDS};
 use crate::lab::pictures::staircase;
 use crate::lab::report::choice::flags;
@@ -76,9 +77,11 @@ fn traced(once: &Once<'_>, folder: &Folder) -> Outcome<Simulated> {
 fn table(once: &Once<'_>, run: &Simulated) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["round", "rung", "turns", "reading", "band", "then", "why", "tokens", "spent"]);
+    let outcomes = once.scenario.hangs_on_the_path();
+    let head = ["round", "rung", "turns", "reading", "band", "then", "why", "tokens", "spent"];
+    table.set_header(head.into_iter().chain(outcomes.then_some("came of it")));
     for round in &run.rounds {
-        table.add_row(row(once, round));
+        table.add_row(row(once, round).into_iter().chain(outcomes.then(|| came(round))));
     }
     for column in [0, 2, 3, 7, 8] {
         if let Some(column) = table.column_mut(column) {
@@ -87,14 +90,46 @@ fn table(once: &Once<'_>, run: &Simulated) -> String {
     }
     let lines = common::lines(&table);
     let right = run.rounds.iter().filter(|round| round.right).count();
+    let ended = if outcomes { ended(run) } else { String::new() };
     format!(
-        "{}: run {} of seed {}, {}\n\n{lines}\nstopped by {}; on a right rung in {right} of {} rounds\n",
+        "{}: run {} of seed {}, {}\n\n{lines}\nstopped by {}; on a right rung in {right} of {} rounds\n{ended}",
         once.scenario.name,
         once.run,
         once.seed,
         flags(&once.cell),
         run.stop,
         run.rounds.len()
+    )
+}
+
+/// What came of a round beside its tokens, in words.
+fn came(round: &Round) -> String {
+    let exit = match (round.exit, round.limited) {
+        (RoundExit::Done, _) => None,
+        (_, true) => Some("limit"),
+        (RoundExit::Failed, false) => Some("failed"),
+        (RoundExit::Cut, false) => Some("cut"),
+    };
+    let Some(left) = round.left else { return exit.unwrap_or("-").to_owned() };
+    let kill = left.kill_on.then_some("kill-on");
+    exit.into_iter().chain(kill).chain([common::answer(left.answer)]).collect::<Vec<_>>().join(", ")
+}
+
+/// What the run came to.
+fn ended(run: &Simulated) -> String {
+    let Spent { rounds, output, tokens, cost, wall } = run.spent;
+    let seconds = wall.count() / 1000;
+    let usd = match cost.count() {
+        0 => String::new(),
+        cost => format!(", {}.{:02} USD", (cost + 5_000) / 1_000_000, (cost + 5_000) % 1_000_000 / 10_000),
+    };
+    format!(
+        "it came to {rounds} rounds, {} output tokens, {} tokens in all{usd} and {} h {} min {} s\n",
+        output.count(),
+        tokens.count(),
+        seconds / 3600,
+        seconds % 3600 / 60,
+        seconds % 60
     )
 }
 
@@ -119,7 +154,7 @@ fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
     let ladder = &once.scenario.ladder;
     let round = |round: &Round| {
         let (verdict, mean) = (round.verdict, round.verdict.decision.evidence.mean);
-        json!({
+        let mut object = json!({
             "round": round.number,
             "rung": ladder.effort(verdict.from).word(),
             "next": ladder.effort(verdict.to).word(),
@@ -138,9 +173,21 @@ fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
             "output_tokens": round.output.count(),
             "spent_tokens": round.spent.count(),
             "lasted_ms": round.lasted.count(),
-        })
+        });
+        if once.scenario.hangs_on_the_path() {
+            object["exit"] = match round.exit {
+                RoundExit::Done => "done",
+                RoundExit::Failed => "failed",
+                RoundExit::Cut => "cut",
+            }
+            .into();
+            object["limited"] = round.limited.into();
+            object["answer"] = round.left.map(|left| common::answer(left.answer)).into();
+            object["kill_on"] = round.left.is_some_and(|left| left.kill_on).into();
+        }
+        object
     };
-    json!({
+    let mut object = json!({
         "version": VERSION,
         "scenario": once.scenario.name,
         "seed": once.seed,
@@ -152,5 +199,16 @@ fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
         "rest_ms": once.cell.rest.count(),
         "stop": run.stop.name(),
         "rounds": run.rounds.iter().map(round).collect::<Vec<_>>(),
-    })
+    });
+    if once.scenario.hangs_on_the_path() {
+        let Spent { rounds, output, tokens, cost, wall } = run.spent;
+        object["spent"] = json!({
+            "rounds": rounds,
+            "output_tokens": output.count(),
+            "tokens": tokens.count(),
+            "cost_micro_usd": cost.count(),
+            "wall_ms": wall.count(),
+        });
+    }
+    object
 }

@@ -16,7 +16,7 @@ use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
 use crate::lab::page;
 use crate::lab::pictures::{self, conduct};
-use crate::lab::report::{choice, csv, decimal, json, table};
+use crate::lab::report::{choice, csv, decimal, ends, json, table};
 use crate::lab::result::{SweepResult, VERSION};
 use crate::lab::scenario::{GovernorSettings, Scenario};
 use crate::lab::settings::Settings;
@@ -103,7 +103,8 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
         Format::Table => {
             let rows = (args.rows > 0).then_some(args.rows);
             let written = text.write_all(table::render(result, rows).as_bytes());
-            written.and_then(|()| text.write_all(choice::render(result).as_bytes())).map_err(Failure::internal)?;
+            let written = written.and_then(|()| text.write_all(choice::render(result).as_bytes()));
+            written.and_then(|()| text.write_all(ends::render(result).as_bytes())).map_err(Failure::internal)?;
         }
         Format::Json => json::write(result, &mut text).map_err(Failure::internal)?,
         Format::Csv => csv::write(result, &mut text).map_err(Failure::internal)?,

@@ -1,5 +1,8 @@
 //! The fields of a cell, in the one order and under the one set of names that JSON and CSV share.
 
+use super::ends::column;
+use crate::lab::ends::{EndFigures, SampleFigures, Share};
+use crate::lab::fixed::ONE;
 use crate::lab::grid::Cell;
 use crate::lab::metric::Metric;
 use crate::lab::result::{CellResult, Figure, SettleFigure};
@@ -15,6 +18,8 @@ pub(super) struct Column {
 }
 
 const FIGURE: [&str; 3] = ["mean", "lo", "hi"];
+const SHARE: [&str; 4] = ["mean", "lo", "hi", "count"];
+const SAMPLE: [&str; 6] = ["mean", "lo", "hi", "p10", "p50", "p90"];
 const SETTLE: [&str; 7] = ["mean", "lo", "hi", "median", "median_lo", "median_hi", "censored"];
 
 /// The parameters of a cell as names and millionths; the law apart.
@@ -46,7 +51,38 @@ pub(super) fn columns(cell: &CellResult, resettles: usize) -> Vec<Column> {
         columns.push(settle(format!("resettle_rounds_{}", index + 1), figure));
     }
     columns.push(figure("loss", cell.loss));
+    columns.extend(cell.ends.iter().flat_map(ends));
     columns
+}
+
+/// How runs ended.
+fn ends(ends: &EndFigures) -> Vec<Column> {
+    let stops = ends.stops.iter().map(|(control, stopped)| share(column(*control), *stopped));
+    let mut columns: Vec<Column> = stops.collect();
+    columns.push(share("done".to_owned(), ends.done()));
+    columns.push(sample("stop_after_rounds", ends.rounds));
+    columns.push(sample("done_rounds", ends.done_rounds));
+    columns.push(sample("done_tokens", ends.done_tokens));
+    columns.push(sample("done_cost", ends.done_cost));
+    columns.push(figure("cost", ends.cost));
+    columns.push(figure("tokens_per_done", ends.tokens_per_done));
+    columns.push(figure("cost_per_done", ends.cost_per_done));
+    columns
+}
+
+fn share(name: String, share: Share) -> Column {
+    let mut parts = parts(share.share);
+    parts.push(("count", Some(i64::try_from(share.count).unwrap_or(i64::MAX).saturating_mul(ONE))));
+    Column { name, parts: Some(parts), part_names: &SHARE }
+}
+
+fn sample(name: &str, sample: Option<SampleFigures>) -> Column {
+    let parts = sample.map(|SampleFigures { mean, p10, p50, p90 }| {
+        let mut all = parts(mean);
+        all.extend([("p10", Some(p10)), ("p50", Some(p50)), ("p90", Some(p90))]);
+        all
+    });
+    Column { name: name.to_owned(), parts, part_names: &SAMPLE }
 }
 
 /// How many fields for settling again the cells need.

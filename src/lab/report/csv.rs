@@ -61,7 +61,7 @@ fn values(column: &Column) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::report::table::tests::result;
+    use crate::lab::report::table::tests::{ending, result};
     use std::collections::BTreeMap;
 
     fn rows(result: &SweepResult) -> Vec<BTreeMap<String, String>> {
@@ -103,6 +103,20 @@ mod tests {
             assert_eq!(rows[1][name], value, "{name}");
         }
         assert_eq!((rows[0]["chosen"].as_str(), rows[0]["resettle_rounds_1_censored"].as_str()), ("0", ""));
+    }
+
+    #[test]
+    fn how_runs_end_has_columns_where_it_hangs_on_the_path() {
+        let (plain, ending) = (rows(&result()), rows(&ending()));
+        assert!(!plain[0].contains_key("stop_rounds") && plain[0].len() + 101 == ending[0].len());
+        assert_eq!(
+            (ending[0]["stop_rounds"].as_str(), ending[0]["stop_rounds_count"].as_str()),
+            ("0.333333", "1.000000")
+        );
+        assert_eq!(
+            (ending[0]["done_rounds_p50"].as_str(), ending[0]["stop_kill_on_count"].as_str()),
+            ("1.000000", "0.000000")
+        );
     }
 
     #[test]

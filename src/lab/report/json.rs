@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::columns::{columns, parameters, parts, resettles};
 use super::decimal;
 use crate::lab::choose::Relaxed;
+use crate::lab::ends::CapFigures;
 use crate::lab::grid::Cell;
 use crate::lab::result::{CellResult, Chosen, Figure, SweepResult, VERSION};
 
@@ -19,6 +20,9 @@ pub fn write(result: &SweepResult, out: &mut dyn Write) -> io::Result<()> {
     match result.runs_done {
         Some(done) => write!(out, "\"incomplete\":{{\"runs_done\":{done}}},")?,
         None => write!(out, "\"incomplete\":null,")?,
+    }
+    if result.hangs_on_the_path() {
+        write!(out, "\"engine\":\"machine\",")?;
     }
     let resettles = resettles(&result.cells);
     write!(out, "\"cells\":[")?;
@@ -43,7 +47,26 @@ fn write_cell(cell: &CellResult, resettles: usize, out: &mut dyn Write) -> io::R
             None => out.write_all(b"null")?,
         }
     }
+    if let Some(ends) = &cell.ends {
+        let caps: Vec<String> = ends.caps.iter().map(cap).collect();
+        write!(out, ",\"caps\":[{}]", caps.join(","))?;
+    }
     out.write_all(b"}")
+}
+
+/// What a cap on rounds would have come to.
+fn cap(cap: &CapFigures) -> String {
+    let figure = |figure: Option<Figure>| figure.map_or_else(|| "null".to_owned(), |figure| object(&parts(figure)));
+    format!(
+        "{{\"rounds\":{},\"done\":{},\"tokens\":{},\"cost\":{},\"saved\":{},\"tokens_per_done\":{},\"cost_per_done\":{}}}",
+        cap.rounds,
+        object(&parts(cap.done.share)),
+        figure(cap.tokens),
+        figure(cap.cost),
+        figure(cap.saved),
+        figure(cap.tokens_per_done),
+        figure(cap.cost_per_done)
+    )
 }
 
 fn write_chosen(result: &SweepResult, chosen: &Chosen, out: &mut dyn Write) -> io::Result<()> {
@@ -88,7 +111,7 @@ fn text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::report::table::tests::result;
+    use crate::lab::report::table::tests::{ending, result};
     use serde_json::Value;
 
     fn printed(result: &SweepResult) -> String {
@@ -134,6 +157,24 @@ mod tests {
                 assert!(cell.get(metric.name()).is_some(), "{}", metric.name());
             }
         }
+    }
+
+    #[test]
+    fn how_runs_end_is_told_where_it_hangs_on_the_path() {
+        let plain = printed(&result());
+        assert!(!plain.contains("stop_rounds") && !plain.contains("\"engine\"") && !plain.contains("\"caps\""));
+        let json: Value = serde_json::from_str(&printed(&ending())).unwrap();
+        assert_eq!(json["engine"], "machine");
+        let cell = &json["cells"][0];
+        assert_eq!(cell["stop_oracle_passed"]["count"].as_f64(), Some(2.0));
+        assert_eq!(cell["done"]["mean"], cell["stop_oracle_passed"]["mean"]);
+        assert_eq!(cell["done_tokens"]["p90"].as_f64(), Some(3_000_000.0));
+        // 1, 3 and 4 million were spent for two that were done
+        assert_eq!(cell["tokens_per_done"]["mean"].as_f64(), Some(4_000_000.0));
+        let rounds: Vec<_> =
+            cell["caps"].as_array().unwrap().iter().map(|cap| cap["rounds"].as_u64().unwrap()).collect();
+        assert_eq!(rounds, [1, 2, 4]);
+        assert_eq!(cell["caps"][1]["saved"]["mean"].as_f64(), Some(1_000_000.0));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod choice;
 pub mod csv;
+pub mod ends;
 pub mod json;
 pub mod table;
 

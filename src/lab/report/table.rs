@@ -150,14 +150,14 @@ fn rounded(micros: i64, unit: i64) -> i128 {
 }
 
 /// The number whose tenth is `unit` millionths, with one decimal.
-fn tenths(micros: i64, unit: i64) -> String {
+pub(super) fn tenths(micros: i64, unit: i64) -> String {
     let value = rounded(micros, unit);
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{}.{}", value.abs() / 10, value.abs() % 10)
 }
 
 /// The number whose hundredth is `unit` millionths, with two decimals.
-fn hundredths(micros: i64, unit: i64) -> String {
+pub(super) fn hundredths(micros: i64, unit: i64) -> String {
     let value = rounded(micros, unit);
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{}.{:02}", value.abs() / 100, value.abs() % 100)
@@ -173,11 +173,13 @@ pub(super) fn trimmed(micros: u64) -> String {
 pub(super) mod tests {
     use super::*;
     use crate::engine::laws::LawKind;
-    use crate::engine::{Millis, Ratio};
+    use crate::engine::{Control, MicroUsd, Millis, Ratio};
     use crate::lab::choose::Relaxed;
+    use crate::lab::ends::{EndTally, RunEnd};
     use crate::lab::grid::Cell;
     use crate::lab::metric::METRICS;
     use crate::lab::result::{Chosen, Figure, SettleFigure};
+    use crate::lab::runlog::{RunLog, Seen};
 
     fn figure(mean: i64, half: i64) -> Figure {
         Figure { mean, interval: Some((mean - half, mean + half)) }
@@ -209,7 +211,28 @@ pub(super) mod tests {
             settle: Some(settle(10_100_000)),
             resettle: if law == LawKind::Reset { vec![Some(settle(4_500_000))] } else { vec![] },
             loss: Some(figure(loss, 1000)),
+            ends: None,
         }
+    }
+
+    /// The same where three runs ended: one done after a round, one after three, one never; each round makes a million tokens.
+    pub(in crate::lab::report) fn ending() -> SweepResult {
+        let mut tally = EndTally::default();
+        for (rounds, control) in [(1, Control::OraclePassed), (3, Control::OraclePassed), (4, Control::Rounds)] {
+            let (mut log, mut end) = (RunLog::default(), RunEnd::default());
+            log.begin(4, None);
+            end.begin();
+            for round in 0..rounds {
+                log.push(0, Seen::Nothing, round, 1_000_000, 1);
+                end.push(MicroUsd::ZERO);
+            }
+            log.finish(rounds);
+            end.control = Some(control);
+            tally.add(&end, &log);
+        }
+        let mut result = result();
+        result.cells.iter_mut().for_each(|cell| cell.ends = tally.figures(0.95));
+        result
     }
 
     /// A result of three cells, the second of them chosen.

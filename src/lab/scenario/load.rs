@@ -11,10 +11,10 @@ use super::agent;
 use super::error::{Problem, ScenarioError};
 use super::fields::{Fields, Report};
 use super::model::{Evidence, GovernorSettings, Scenario};
-use super::sections;
+use super::{outcome, sections};
 use crate::sim::{AgentModel, AgentSpec, ModelError, RungModel};
 
-const TOP: [&str; 16] = [
+const TOP: [&str; 19] = [
     "format",
     "name",
     "about",
@@ -31,6 +31,9 @@ const TOP: [&str; 16] = [
     "drift",
     "faults",
     "accounting",
+    "outcome",
+    "usage",
+    "controls",
 ];
 const RUNG: [&str; 7] = ["effort", "size", "turns_factor", "seconds_factor", "measured", "assumed", "shift"];
 
@@ -180,7 +183,11 @@ fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
     let ladder = rungs.as_deref().and_then(sections::ladder);
     let plan = section(root, "plan", &sections::PLAN).and_then(|fields| sections::plan(&fields, ladder.as_ref()));
     let (models, evidence) = each(rungs.as_deref(), priors.as_ref()).unzip();
+    let count = models.as_ref().map(Vec::len);
     let agent = agent_of(root, models);
+    let outcome = root.or("outcome", None, |item| outcome::outcome(&item, count).map(Some));
+    let usage = optional(root, "usage", &outcome::USAGE, outcome::usage);
+    let controls = optional(root, "controls", &outcome::CONTROLS, outcome::controls);
     Some(Scenario {
         name: name?.to_owned(),
         about: about?.to_owned(),
@@ -192,6 +199,9 @@ fn whole(root: &Fields<'_>, stem: Option<&str>) -> Option<Scenario> {
         agent: agent?,
         evidence: evidence?,
         priors: priors?,
+        outcome: outcome?,
+        usage: usage?,
+        controls: controls?,
     })
 }
 

@@ -22,8 +22,15 @@
 //! | `[drift]` | `steps = [{ round, level }]`, `ramp_per_100` 0, `walk` 0 |
 //! | `[faults]` | `empty` 0, `truncated` 0, `outages = [[from, to]]` |
 //! | `[accounting]` | `mode` `"final"`, `"partial"` with `phi` and `correction`, `"round-total-only"` |
+//! | `[outcome]` | chances of a round: `failed` 0, of which `early` 0.5 before the first turn; `limit = { chance, lasts = { mean, cv }, told 1 }`; `unchanged` 0; `same_error` none; `done` 0; `hopeless` 0 of runs; `blocked` 0; `oracle_error` 0; `kill_on` 0; and `finish`, the tokens that a task takes on each rung, hardest first |
+//! | `[usage]` | `input` 1, tokens of input of each turn; `input_price` 0 and `output_price` 0, USD for a million tokens |
+//! | `[controls]` | `rounds`, `tokens` (millions), `cost` (USD), `wall`, `round`, `inactivity`, `requests`, `failures`, `no_progress`, `same_error`, `limit_wait`, `limit_rounds`: none; `backoff` 0, `limit_backoff` 60 s |
 //!
 //! A number that stands after a key is its default; a key without one must be there if its table is.
+//!
+//! With one of the last three tables a run may end before its last planned round, and what comes of it hangs on the path that it
+//! took. Running totals per rung cannot say that: such a scenario is always run by the loop machine, on the same luck for every cell,
+//! whichever engine was asked for ([`Scenario::hangs_on_the_path`]). How outcomes are drawn is said in [`crate::sim::outcome`].
 
 mod agent;
 mod derived;
@@ -31,13 +38,14 @@ mod error;
 mod fields;
 mod load;
 mod model;
+mod outcome;
 mod sections;
 
 pub use derived::Derived;
 pub use error::{Problem, ScenarioError};
 pub(in crate::lab) use load::governor_of;
 pub use load::{Entry, entries};
-pub use model::{Evaluate, Evidence, GovernorSettings, Plan, Scenario};
+pub use model::{Controls, Evaluate, Evidence, GovernorSettings, Plan, Scenario};
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::engine::laws::{LawKind, Tuning};
-use crate::engine::{Ladder, Millis, Ratio, Rung, Target, Tokens};
+use crate::engine::{Ladder, Limits, Millis, Ratio, Rung, Target, Tokens};
 use crate::lab::grid::{Axes, Cell, Grid, GridError};
-use crate::sim::AgentModel;
+use crate::sim::{AgentModel, OutcomeModel, Usage};
 
 /// A simulated agent, the plan of its runs and the settings to try on it.
 ///
@@ -32,6 +32,30 @@ pub struct Scenario {
     pub evidence: Vec<Evidence>,
     /// The named priors and their sources.
     pub priors: BTreeMap<String, String>,
+    /// What comes of rounds, where the file says so.
+    pub outcome: Option<OutcomeModel>,
+    /// What a turn takes in, and what tokens cost.
+    pub usage: Usage,
+    /// What stops a run beside its plan and its budget.
+    pub controls: Controls,
+}
+
+/// What stops a run, or a round of it: the names are those of the real loop's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Controls {
+    /// The caps, without the budget, which is the governor's.
+    pub limits: Limits,
+    /// The pause after one failed round, doubled with each further one in a row.
+    pub backoff: Millis,
+    /// The pause where a limit does not say when it ends, doubled with each further round in a row that it ended.
+    pub limit_backoff: Millis,
+}
+
+impl Default for Controls {
+    /// Nothing is bounded, and failures need no rest of their own.
+    fn default() -> Self {
+        Self { limits: Limits::default(), backoff: Millis::ZERO, limit_backoff: Millis::from_secs(60) }
+    }
 }
 
 /// The settings of the governor: the same names as in the settings file of the real loop.
@@ -126,6 +150,13 @@ impl Scenario {
     /// [`GridError`] where an axis has no value or the product is too large.
     pub fn grid(&self, flags: Axes) -> Result<Grid, GridError> {
         Grid::new(self.base(), flags.or(&self.sweep))
+    }
+
+    /// Whether what comes of a run hangs on the path that it takes: outcomes, prices or controls are given. Then the loop machine
+    /// runs it.
+    #[must_use]
+    pub fn hangs_on_the_path(&self) -> bool {
+        self.outcome.is_some() || self.usage != Usage::default() || self.controls != Controls::default()
     }
 
     /// Whether some rung's sizes are assumed.

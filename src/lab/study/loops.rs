@@ -6,8 +6,8 @@ use crate::engine::laws::Tuning;
 use crate::engine::{Ladder, LawKind, Millis, Ratio};
 use crate::lab::family::Member;
 use crate::lab::grid::Axes;
-use crate::lab::scenario::{Evaluate, Evidence, GovernorSettings, Plan, Scenario};
-use crate::sim::{AgentModel, Component, ModelError, Moves, Size};
+use crate::lab::scenario::{Controls, Evaluate, Evidence, GovernorSettings, Plan, Scenario};
+use crate::sim::{AgentModel, Component, ModelError, Moves, Size, Usage};
 
 use super::StudyError;
 
@@ -39,6 +39,9 @@ pub fn scenario(member: Member, name: &str, rounds: u32, runs: u32) -> Result<Sc
         agent: AgentModel::new(member.agent)?,
         evidence: vec![Evidence::Stated; rungs],
         priors: BTreeMap::new(),
+        outcome: None,
+        usage: Usage::default(),
+        controls: Controls::default(),
     })
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Cells {
     pub(super) budget: Option<Tokens>,
     /// Whether some law looks at logarithms.
     pub(super) logs: bool,
+    /// Whether it is told how runs end.
+    pub(super) ends: bool,
 }
 
 impl Cells {
@@ -76,7 +78,16 @@ impl Cells {
             all.push(Prepared { cell, band: tuning.band(cell.juice, cell.slack)?, aim, oracle });
         }
         let logs = grid.laws().iter().any(|law| crate::engine::Law::reads_logs(&LawKind::build(*law)));
-        Ok(Self { all, aims, oracles, band: evaluate.band, start: scenario.plan.start, budget, logs })
+        Ok(Self {
+            all,
+            aims,
+            oracles,
+            band: evaluate.band,
+            start: scenario.plan.start,
+            budget,
+            logs,
+            ends: scenario.hangs_on_the_path(),
+        })
     }
 
     /// How a cell is governed.

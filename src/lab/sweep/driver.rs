@@ -2,8 +2,9 @@
 
 use super::lanes::LANES;
 use super::runner::Job;
-use super::{Engine, Governed, Scratch, Tables, events};
+use super::{Engine, Governed, Play, Scratch, Tables, play};
 use crate::engine::{AnyLaw, Law, LawKind};
+use crate::lab::ends::RunEnd;
 use crate::lab::runlog::RunLog;
 use crate::sim::Luck;
 
@@ -14,6 +15,8 @@ pub(super) struct Driver<'a> {
     tables: Tables,
     scratch: Scratch,
     logs: [RunLog; LANES],
+    ends: [RunEnd; LANES],
+    run: u32,
 }
 
 impl<'a> Driver<'a> {
@@ -24,13 +27,16 @@ impl<'a> Driver<'a> {
             tables: Tables::default(),
             scratch: Scratch::default(),
             logs: Default::default(),
+            ends: Default::default(),
+            run: 0,
         }
     }
 
     /// Draws a run, and lays it down for an engine that wants that; `logs`: with the logarithms of its turns.
     pub(super) fn draw(&mut self, run: u32, logs: bool) {
+        self.run = run;
         self.luck.restart(self.job.seed, run, self.job.rounds);
-        if self.job.engine == Engine::Tables {
+        if self.job.engine() == Engine::Tables {
             self.tables.fill(&mut self.luck, self.job.scenario.agent.rungs(), logs);
         }
     }
@@ -43,6 +49,11 @@ impl<'a> Driver<'a> {
     /// What the cell at `place` of the last batch did.
     pub(super) const fn log(&self, place: usize) -> &RunLog {
         &self.logs[place]
+    }
+
+    /// How the cell at `place` of the last batch ended; only the machine says.
+    pub(super) const fn end(&self, place: usize) -> &RunEnd {
+        &self.ends[place]
     }
 
     /// Governs a batch of cells by a law that settings can name, as the scenario has it set.
@@ -75,7 +86,7 @@ impl<'a> Driver<'a> {
         cell: impl Fn(usize) -> Governed<'c>,
         law: impl Fn(usize) -> L,
     ) {
-        match self.job.engine {
+        match self.job.engine() {
             Engine::Tables => {
                 // places past the last are filled with the last and left out again
                 let last = count.min(LANES) - 1;
@@ -84,10 +95,10 @@ impl<'a> Driver<'a> {
                 self.tables.govern_all(&cells[..=last], &mut laws, &mut self.scratch, &mut self.logs);
             }
             Engine::Machine => {
-                let scenario = self.job.scenario;
-                let accounting = scenario.agent.spec().accounting;
-                for (place, log) in self.logs[..count].iter_mut().enumerate() {
-                    events::run(&mut self.luck, &scenario.ladder, accounting, &cell(place), law(place), log);
+                let Job { scenario, seed, .. } = *self.job;
+                let played = Play { scenario, seed, run: self.run };
+                for (place, (log, end)) in self.logs[..count].iter_mut().zip(&mut self.ends).enumerate() {
+                    play(&played, &mut self.luck, &cell(place), law(place), log, end);
                 }
             }
         }

@@ -6,6 +6,9 @@
 //! both must come to the same bytes: that is a test. It is not statistics: what the runs add up to is in
 //! [`tally`](super::tally) and [`choose`](super::choose).
 //!
+//! What hangs on the path that a run takes is not in running totals: a scenario with outcomes, prices or controls goes through the machine
+//! whatever was asked for ([`Job::engine`]), and the report says so.
+//!
 //! Runs are handed out in order to as many threads as asked for, each with buffers of its own. All sums are integers, so
 //! neither the number of threads nor their order can change a digit; a sweep that is stopped early equals a sweep of the
 //! runs that it finished. Source: the performance study, "sample once, govern many".
@@ -21,7 +24,7 @@ mod tables;
 use std::fmt;
 use std::str::FromStr;
 
-pub(in crate::lab) use events::machine;
+pub(in crate::lab) use events::{Play, machine, run as play};
 pub use lanes::{Governed, LANES, Scratch};
 pub use outcome::{CONFIDENCE, summarise};
 pub use runner::{Finished, Job, SweepError, sweep, sweep_to};

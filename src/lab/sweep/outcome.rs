@@ -20,6 +20,7 @@ pub fn summarise(job: &Job<'_>, finished: &Finished) -> Result<SweepResult, Choo
         .map(|(index, cell)| {
             let losses = &finished.losses[index];
             let mut result = CellResult::new(cell, &finished.tallies[index], job.rounds, losses, CONFIDENCE);
+            result.ends = finished.ends.get(index).and_then(|ends| ends.figures(CONFIDENCE));
             result.oracle_in_band_measured = finished.oracles[index].estimate(CONFIDENCE).map(Figure::from);
             result
         })

@@ -11,6 +11,7 @@ use super::driver::Driver;
 use super::lanes::LANES;
 use crate::engine::{BandError, Rung, Rungs};
 use crate::lab::choose::{Weights, loss};
+use crate::lab::ends::EndTally;
 use crate::lab::fixed::micros;
 use crate::lab::grid::Grid;
 use crate::lab::metric::Metric;
@@ -37,8 +38,16 @@ pub struct Job<'a> {
     pub seed: u64,
     /// Threads; 0 takes one for each core.
     pub threads: usize,
-    /// What governs the cells.
+    /// What is asked to govern the cells: [`Job::engine`] says what does.
     pub engine: Engine,
+}
+
+impl Job<'_> {
+    /// What governs the cells: the machine where the scenario's runs hang on their path, which the tables cannot follow.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        if self.scenario.hangs_on_the_path() { Engine::Machine } else { self.engine }
+    }
 }
 
 /// What a sweep came to, before statistics. Cells stand in the grid's order.
@@ -50,6 +59,8 @@ pub struct Finished {
     pub oracles: Vec<Moments>,
     /// The loss of each run of each cell, in millionths: those of cell 0 first.
     pub losses: Vec<Vec<i64>>,
+    /// How the runs of each cell ended; none where the scenario's runs do not hang on their path.
+    pub ends: Vec<EndTally>,
     /// Runs that were finished: runs 0 to this, all of them.
     pub runs: u32,
 }
@@ -147,6 +158,7 @@ struct Sums {
     oracles: Vec<Moments>,
     /// Losses of all cells in a run, by run.
     losses: Vec<(u32, Vec<i64>)>,
+    ends: Vec<EndTally>,
 }
 
 impl Sums {
@@ -155,6 +167,7 @@ impl Sums {
             tallies: vec![CellTally::default(); cells.all.len()],
             oracles: vec![Moments::default(); cells.oracles.len()],
             losses: Vec::new(),
+            ends: vec![EndTally::default(); cells.all.len()],
         }
     }
 
@@ -162,6 +175,7 @@ impl Sums {
         self.tallies.iter_mut().zip(&other.tallies).for_each(|(mine, theirs)| mine.merge(theirs));
         self.oracles.iter_mut().zip(&other.oracles).for_each(|(mine, theirs)| mine.merge(theirs));
         self.losses.extend(other.losses);
+        self.ends.iter_mut().zip(&other.ends).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
     /// Whether the share on right rungs is known to this in every cell.
@@ -180,6 +194,7 @@ impl Sums {
             oracles: cells.all.iter().map(|cell| self.oracles[cell.oracle]).collect(),
             losses: (0..cells.all.len()).map(by_cell).collect(),
             runs: u32::try_from(self.losses.len()).unwrap_or(u32::MAX),
+            ends: if cells.ends { self.ends } else { Vec::new() },
             tallies: self.tallies,
         }
     }
@@ -269,6 +284,9 @@ impl<'a> Worker<'a> {
     fn cell(&mut self, index: usize, cell: &Prepared, place: usize) -> Result<i64, SweepError> {
         let (log, truth, aim) = (self.driver.log(place), &self.truths[cell.aim], &self.cells.aims[cell.aim]);
         let scored = score(log, truth, &aim.scoring)?;
+        if self.cells.ends {
+            self.sums.ends[index].add(self.driver.end(place), log);
+        }
         let tally = &mut self.sums.tallies[index];
         tally.add(&scored);
         let steps = &self.job.scenario.agent.spec().drift.steps;

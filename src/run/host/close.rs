@@ -81,9 +81,9 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             now: self.os.now(),
         };
         self.look_around(&gone)?;
+        self.warn(number, gone.spent, gone.output)?;
         self.tell(Input::Ended { round: number, exit })?;
         let spent = self.machine.spent();
-        self.warn(number, spent, spent.output.minus(before))?;
         let verdict = self.machine.verdict().copied().filter(|_| self.asked.is_none());
         self.view.ended(&Told {
             round: number,

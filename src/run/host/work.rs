@@ -4,7 +4,7 @@
 
 use super::{BATCH, Host, HostError, Stamps, signal_of};
 use crate::agents::live::Landed;
-use crate::engine::{Input, Law, Millis, StopRequest, TurnRecord, Waiting};
+use crate::engine::{Input, Law, Millis, StopRequest, Timestamp, TurnRecord, Waiting};
 use crate::run::agent::Agents;
 use crate::run::os::{Heard, Os, Send};
 use crate::run::round::Round;
@@ -114,10 +114,10 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             Landed::Effort { confirmed } => round.confirmed = Some(confirmed),
             Landed::Limit { until_unix_ms, text } => {
                 self.note(&text)?;
-                if let Some(until) = until_unix_ms {
-                    let left = Millis::new(until.saturating_sub(self.os.unix_ms()));
-                    return self.tell(Input::LimitUntil { until: self.os.now().after(left) });
-                }
+                let left = |until: u64| Millis::new(until.saturating_sub(self.os.unix_ms()));
+                // a moment that is past says that nobody knows
+                let until = until_unix_ms.map_or(Timestamp::EPOCH, |until| self.os.now().after(left(until)));
+                return self.tell(Input::LimitUntil { until });
             }
             Landed::Ignored { why } => {
                 round.ignored = true;

@@ -12,9 +12,11 @@
 use std::path::Path;
 
 use super::{Asking, Verdict};
+use crate::agents::adapter::AgentKind;
 use crate::agents::live::{Landed, Live, ProcessEnd};
 use crate::engine::{Answer, Millis, TurnRecord};
 use crate::run::agent::{Agent, Agents as _, RECORD_VARIABLE};
+use crate::run::kill::last_of;
 use crate::run::os::{CheckEnd, Checked, Keep, Os};
 use crate::run::place::Place;
 
@@ -165,7 +167,7 @@ fn read(os: &mut impl Os, agent: &Agent, round: u64, effort: &str, checked: Chec
         (turn.round, turn.start, turn.end) = (round, None, now);
         turn.effort_asked = Some(effort.into());
     }
-    if said.is_empty() && turns.iter().all(|turn| turn.id.is_none()) {
+    if said.is_empty() && agent.adapter.kind() == AgentKind::Command && turns.iter().all(|turn| turn.id.is_none()) {
         // a program that speaks no agent's language says what it prints
         said = String::from_utf8_lossy(&checked.output).into_owned();
     }
@@ -209,7 +211,7 @@ fn prompt(rubric: &str, threshold: i64, asking: &Asking<'_>) -> String {
 
 /// The beginning of a text, with a note where that is not all.
 fn cut(text: &str, most: usize) -> String {
-    let at = text.floor_char_boundary(most);
+    let at = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     if at == text.len() {
         text.to_owned()
     } else {
@@ -235,7 +237,7 @@ fn threshold_of(text: &str) -> Result<(Option<i64>, &str), String> {
 
 /// The score that an answer gives.
 fn score_of(answer: &str) -> Option<i64> {
-    let answer = &answer[answer.ceil_char_boundary(answer.len().saturating_sub(ANSWER))..];
+    let answer = last_of(answer, ANSWER);
     let (mut at, mut line) = (0, None);
     for text in answer.split_inclusive('\n') {
         if has_score_label(text) {

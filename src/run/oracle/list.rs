@@ -45,7 +45,7 @@ pub struct CheckList {
 
 /// What one check came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Result {
+pub struct CheckResult {
     /// Its name.
     pub name: String,
     /// Its answer; none where it was not asked or given up.
@@ -62,7 +62,7 @@ pub struct Listed {
     /// What stands for all.
     pub verdict: Verdict,
     /// Each of them.
-    pub results: Vec<Result>,
+    pub results: Vec<CheckResult>,
     /// The first that does not pass.
     pub first: Option<Check>,
     /// The content after the checks.
@@ -102,7 +102,7 @@ enum Span {
 }
 
 impl Span {
-    fn read(&self) -> std::result::Result<Millis, String> {
+    fn read(&self) -> Result<Millis, String> {
         let wrong =
             |text: &str| format!("`{text}` is no time limit: write seconds as 300, or \"300s\", \"5m\", \"1h\"");
         let (text, seconds) = match self {
@@ -130,7 +130,7 @@ impl CheckList {
     ///
     /// # Errors
     /// In words, with the place.
-    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{FEFF}');
         let written: Written = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
         let mut checks: Vec<Check> = Vec::new();
@@ -170,7 +170,7 @@ impl CheckList {
         for check in &self.checks {
             let one = check.ask(os, place, asking, sum.lasted);
             sum.output.extend(format!("== {}: {}: {}\n", check.name, word(one.answer), one.why).into_bytes());
-            results.push(Result {
+            results.push(CheckResult {
                 name: check.name.clone(),
                 answer: one.answer,
                 why: one.why.clone(),
@@ -231,7 +231,7 @@ impl Check {
 }
 
 impl WrittenCheck {
-    fn read(self) -> std::result::Result<Check, String> {
+    fn read(self) -> Result<Check, String> {
         let name = self.name;
         let argv = match (self.argv, self.command) {
             (Some(argv), None) if argv.first().is_some_and(|program| !program.is_empty()) => argv,

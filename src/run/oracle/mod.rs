@@ -36,8 +36,6 @@
 
 pub mod judge;
 pub mod list;
-#[cfg(test)]
-mod tests;
 pub mod words;
 
 use std::path::{Path, PathBuf};
@@ -166,7 +164,10 @@ impl Oracle {
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         match self {
-            Self::Command(argv) => argv.iter().filter(|word| is_script(word)).map(PathBuf::from).collect(),
+            Self::Command(argv) => match &argv[..] {
+                [python, file] if python == "python3" => vec![PathBuf::from(file)],
+                words => words.iter().filter(|word| is_script(word)).map(PathBuf::from).collect(),
+            },
             Self::Judge(rubric) => vec![rubric.clone()],
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::files).collect(),
             Self::Pattern { .. } => Vec::new(),
@@ -402,3 +403,6 @@ fn keep(
     os.replace(&place.file("oracle.log"), redact(&printed).as_bytes())?;
     os.replace(&place.file("oracle.json"), &serde_json::to_vec_pretty(&stored)?)
 }
+
+#[cfg(test)]
+mod tests;

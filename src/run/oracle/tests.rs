@@ -64,9 +64,9 @@ fn what_means_nothing_is_refused_in_words() {
 
 #[test]
 fn files_that_decide_are_named() {
-    let oracle = Oracle::parse("all(./check.sh -x; python:a/b.py; judge:r.md; sh test.sh; cargo test)").unwrap();
+    let oracle = Oracle::parse("all(./check.sh -x; python:a/b c; judge:r.md; sh test.sh; cargo test)").unwrap();
     let files: Vec<String> = oracle.files().iter().map(|file| file.display().to_string()).collect();
-    assert_eq!(files, ["./check.sh", "a/b.py", "r.md", "test.sh"]);
+    assert_eq!(files, ["./check.sh", "a/b c", "r.md", "test.sh"]);
     assert!(oracle.judges() && !Oracle::parse("a").unwrap().judges());
     assert!(Oracle::all(Vec::new()).is_none());
     assert!(matches!(Oracle::all(vec![oracle.clone()]), Some(Oracle::All(parts)) if parts.len() == 5));

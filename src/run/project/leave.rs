@@ -41,6 +41,10 @@ impl Project {
             self.details.insert(Control::SameError, format!("the last rounds ended with the same error: {error}"));
         }
         let error = pending.error.as_ref().map(|error| Fingerprint(sha256(error.as_bytes())));
+        if pending.interrupted {
+            // half a round is no evidence that nothing comes of whole ones
+            return Ok(None);
+        }
         let progress = self.progress().unwrap_or_default();
         Ok((progress.tree.is_some() || self.verifies() || error.is_some()).then_some(Progress { error, ..progress }))
     }

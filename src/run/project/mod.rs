@@ -48,7 +48,7 @@ use super::redact::redact;
 use super::site::{Begin, Gone, Left, Progress, Site, Verdict};
 use super::system::purse::Purses;
 use super::tree::{Tree, TreeAsk};
-use crate::engine::{Caps, Control, Fingerprint, Millis, Spent, Timestamp};
+use crate::engine::{Caps, Control, Fingerprint, Millis, RoundExit, Spent, Timestamp};
 
 /// What a run keeps of its project, in its folder.
 const STATE: &str = "site.json";
@@ -231,14 +231,15 @@ impl Project {
         notes.push(text);
     }
 
+    /// What is left of the loop's own caps and of those that it shares, whichever is less; this round is counted as spent already.
     fn left(&self, spent: &Spent) -> CapsLeft {
-        let caps = &self.asked.caps;
+        let (own, shared) = (&self.asked.caps, self.bounds.caps());
         CapsLeft {
-            rounds: caps.rounds.map(|cap| cap.saturating_sub(spent.rounds)),
-            budget: caps.budget.map(|cap| cap.minus(spent.output)),
-            tokens: caps.tokens.map(|cap| cap.minus(spent.tokens)),
-            cost: caps.cost.map(|cap| cap.minus(spent.cost)),
-            wall: caps.wall.map(|cap| Millis::new(cap.count().saturating_sub(spent.wall.count()))),
+            rounds: less(own.rounds, shared.rounds).map(|cap| cap.saturating_add(1).saturating_sub(spent.rounds)),
+            budget: less(own.budget, shared.budget).map(|cap| cap.minus(spent.output)),
+            tokens: less(own.tokens, shared.tokens).map(|cap| cap.minus(spent.tokens)),
+            cost: less(own.cost, shared.cost).map(|cap| cap.minus(spent.cost)),
+            wall: less(own.wall, shared.wall).map(|cap| cap.minus(spent.wall)),
         }
     }
 
@@ -257,6 +258,11 @@ impl Project {
             notes: self.notes.clone(),
         }
     }
+}
+
+/// The smaller of two caps.
+fn less<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    a.into_iter().chain(b).min()
 }
 
 /// Files for people that change in every round: no content, or nothing would ever stand still.
@@ -310,8 +316,11 @@ impl<O: Os> Site<O> for Project {
             left.kill = self.gives_up(os, message, &mut left.notes);
         }
         self.head_moved(os);
-        let pending =
-            Pending { round: gone.round, interrupted: gone.interrupted, error: gone.error.and_then(normalise_error) };
+        let pending = Pending {
+            round: gone.round,
+            interrupted: gone.interrupted,
+            error: gone.error.filter(|_| gone.exit == RoundExit::Failed).and_then(normalise_error),
+        };
         if gone.verifies && left.kill.is_none() {
             self.pending = Some(pending);
         } else {

@@ -157,9 +157,12 @@ pub(super) fn put(root: &Path, path: &Path, put: Put<'_>) -> io::Result<()> {
     fs::rename(&beside, &full)
 }
 
-/// Whether this user can make a file in the folder.
-pub(super) fn can_write(folder: &Path) -> bool {
-    let probe = folder.join(format!(".flyball-probe-{}", std::process::id()));
+/// Whether this user can write a file, or make one in a folder.
+pub(super) fn can_write(path: &Path) -> bool {
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return OpenOptions::new().append(true).open(path).is_ok();
+    }
+    let probe = path.join(format!(".flyball-probe-{}", std::process::id()));
     let made = OpenOptions::new().write(true).create_new(true).open(&probe).is_ok();
     made && fs::remove_file(&probe).is_ok()
 }

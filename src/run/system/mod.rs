@@ -233,8 +233,8 @@ impl Os for System {
         files::put(root, path, put)
     }
 
-    fn can_write(&mut self, folder: &Path) -> bool {
-        files::can_write(folder)
+    fn can_write(&mut self, path: &Path) -> bool {
+        files::can_write(path)
     }
 
     fn follow(&mut self, follows: &[Follow]) {

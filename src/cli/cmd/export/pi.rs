@@ -23,10 +23,13 @@ pub(super) fn lay(taken: &Taken, pack: &mut Pack) {
             ("prompt.md", "prompt.md"),
             ("output.md", "output.md"),
             ("stdout.log", "agent.stdout.log"),
-            ("stderr.log", "agent.stderr.log"),
             ("diff.patch", "diff.patch"),
         ] {
             pack.copy(taken, &round.file(from), format!("attempt-{:04}/{to}", round.number));
+        }
+        // an agent that wrote nothing there has no such file
+        if taken.own(&round.file("stderr.log")).is_some() {
+            pack.copy(taken, &round.file("stderr.log"), format!("attempt-{:04}/agent.stderr.log", round.number));
         }
         checks(taken, round, pack);
     }
@@ -71,10 +74,11 @@ fn stagnation(rounds: &[Round]) -> usize {
     trees.windows(2).rev().take_while(|pair| pair[0] == pair[1]).count()
 }
 
-/// The first failing check of the last round that was checked.
+/// The first failing check of the last round in which one failed.
 fn last_task(taken: &Taken) -> Option<String> {
-    let checked = taken.rounds.iter().rev().find_map(|round| taken.text(&round.file("oracle.json")));
-    let checked: Value = serde_json::from_str(&checked?).ok()?;
-    let failing = checked["checks"].as_array()?.iter().find(|check| check["answer"] != "pass")?;
-    failing["name"].as_str().map(str::to_owned)
+    taken.rounds.iter().rev().find_map(|round| {
+        let checked: Value = serde_json::from_str(&taken.text(&round.file("oracle.json"))?).ok()?;
+        let failing = checked["checks"].as_array()?.iter().find(|check| check["answer"] != "pass")?;
+        failing["name"].as_str().map(str::to_owned)
+    })
 }

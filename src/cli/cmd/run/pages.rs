@@ -10,6 +10,7 @@ use crate::cli::output::warn;
 use crate::cli::settings::{Gathered, Typed};
 use crate::engine::Timestamp;
 use crate::run::history::{HISTORY, Over, PROGRESS, RoundOver, VERSION, progress, stopped};
+use crate::run::redact::redact;
 use crate::run::system::shelf::{add, add_run};
 use crate::run::system::unix_ms;
 use crate::run::{Ended, Told};
@@ -32,7 +33,7 @@ impl Pages {
 
     /// A line for people.
     pub fn say(&mut self, text: &str) {
-        let line = progress(now(), text);
+        let line = progress(now(), &redact(text));
         if let Err(error) = add(&self.folder.join(PROGRESS), &line) {
             self.fault(PROGRESS, &error);
         }
@@ -56,7 +57,7 @@ impl Pages {
 
     /// A run that is over.
     pub fn over(&mut self, run: &str, ended: &Ended, exit: Exit, settings: &Gathered, typed: &Typed) {
-        let detail = stop::detail(ended, typed);
+        let detail = redact(&stop::detail(ended, typed)).into_owned();
         self.say(&stopped(ended.control, &detail, exit.code()));
         let setting = |name: &str| settings.get(name).text.clone();
         let governor = ["law", "juice", "over", "slack", "rest", "budget"];
