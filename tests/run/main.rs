@@ -7,6 +7,7 @@
 //! | [`signals`] | Ctrl-C, TERM, HUP, Ctrl-Z, a second runner |
 //! | [`places`] | disks, folders and prompts |
 //! | [`kills`] | SIGKILL at any moment |
+//! | [`cheats`] | agents that cheat |
 //! | [`controls`] | each control, and each two at once |
 //! | [`record`] | torn pages, links, keys, shared caps |
 //! | [`resume`] | what another start takes up |
@@ -18,6 +19,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod agents;
+mod cheats;
 mod controls;
 mod export;
 mod kills;
