@@ -7,7 +7,7 @@ use super::host::Stamps;
 use super::os::Launch;
 use super::record::round_folder;
 use super::system::text_of;
-use crate::agents::adapter::{Adapter, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
+use crate::agents::adapter::{Adapter, AgentKind, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
 use crate::agents::live::Live;
 use crate::engine::Timestamp;
 
@@ -18,6 +18,9 @@ pub trait Agents {
     /// # Errors
     /// In words, where the program cannot be asked for that.
     fn launch(&mut self, round: u64, effort: &str, prompt: Option<String>, now: Timestamp) -> Result<Launch, String>;
+
+    /// Which program it is.
+    fn kind(&self) -> AgentKind;
 
     /// A fresh ledger for a round.
     fn live(&self) -> Live;
@@ -162,6 +165,10 @@ impl Agents for Agent {
         effort.clone_into(&mut self.effort);
         let spec = self.with_ask(|ask| self.adapter.command(ask)).map_err(|error| error.to_string())?;
         Ok(self.launch_of(spec, now))
+    }
+
+    fn kind(&self) -> AgentKind {
+        self.adapter.kind()
     }
 
     fn live(&self) -> Live {

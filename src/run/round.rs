@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::host::Clocks;
+use super::kill::LastMessage;
 use super::os::{End, Os};
 use super::record::round_folder;
 use super::redact::Redactor;
@@ -27,7 +28,10 @@ pub(super) struct Round {
     pub(super) stdout: Kept,
     pub(super) stderr: Kept,
     pub(super) session: Option<String>,
-    pub(super) said: Said,
+    /// All that it said in its own words, up to a bound.
+    pub(super) said: String,
+    /// The last of it.
+    pub(super) last: LastMessage,
     pub(super) result: Option<Timestamp>,
     pub(super) ended_after_result: Option<Timestamp>,
     pub(super) confirmed: Option<Arc<str>>,
@@ -40,7 +44,13 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn new(number: u64, effort: Effort, live: Live, now: Timestamp, before: Tokens) -> Self {
+    pub(super) fn new(
+        number: u64,
+        effort: Effort,
+        (live, last): (Live, LastMessage),
+        now: Timestamp,
+        before: Tokens,
+    ) -> Self {
         Self {
             number,
             effort,
@@ -54,7 +64,8 @@ impl Round {
             stdout: Kept::new("stdout.log"),
             stderr: Kept::new("stderr.log"),
             session: None,
-            said: Said::default(),
+            said: String::new(),
+            last,
             result: None,
             ended_after_result: None,
             confirmed: None,
@@ -85,46 +96,16 @@ impl Round {
 /// The most bytes that are kept of what an agent says in a round.
 const SAID_BYTES: usize = 1024 * 1024;
 
-/// The agent's own words in a round: neither its prompt nor what its tools print.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Said {
-    /// All of it, up to a bound, a blank line between messages.
-    pub(super) whole: String,
-    /// Where in it the last message begins.
-    last: usize,
-    /// The message is over: what comes next is another.
-    over: bool,
-}
-
-impl Said {
-    /// Takes the next words.
-    pub(super) fn say(&mut self, text: &str) {
-        if std::mem::take(&mut self.over) && !self.whole.is_empty() {
-            self.whole.push_str("\n\n");
-            self.last = self.whole.len();
-        }
-        if self.whole.len() + text.len() > SAID_BYTES {
-            // the last message counts more than what came before it
-            let mut most = SAID_BYTES.min(text.len());
-            while !text.is_char_boundary(most) {
-                most -= 1;
-            }
-            self.whole = text[..most].to_owned();
-            self.last = 0;
-        } else {
-            self.whole.push_str(text);
-        }
+/// Adds to what the agent said in a round, in its own words, up to a bound.
+pub(super) fn say(said: &mut String, text: &str) {
+    if !said.is_empty() {
+        said.push_str("\n\n");
     }
-
-    /// A turn or a request: the next words are of another message.
-    pub(super) const fn pause(&mut self) {
-        self.over = true;
+    let mut most = SAID_BYTES.saturating_sub(said.len()).min(text.len());
+    while !text.is_char_boundary(most) {
+        most -= 1;
     }
-
-    /// The last message.
-    pub(super) fn last(&self) -> &str {
-        self.whole.get(self.last..).unwrap_or_default()
-    }
+    said.push_str(&text[..most]);
 }
 
 /// What is kept of what a round writes to one of its pipes: up to a bound, without what looks like a key.

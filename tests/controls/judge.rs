@@ -17,7 +17,7 @@ fn judged(world: &mut World, rubric: &str, texts: &[&str], left: Option<Millis>)
         world.write(&format!("../says-{}", at + 1), text);
     }
     let here = world.path("..").display().to_string();
-    let script = "cd \"$1\"; echo call >> calls; n=$(wc -l < calls); cat > \"asked-$n\"; echo \"$FLYBALL_SESSION\" >> sessions; echo \"$FLYBALL_RECORD\" > record; cat \"says-$((n))\"";
+    let script = "cd \"$1\"; echo call >> calls; n=$(wc -l < calls); cat > \"asked-$n\"; echo \"$FLYBALL_ASKED_SESSION\" >> sessions; echo \"$FLYBALL_RECORD\" > record; cat \"says-$((n))\"";
     let mut agent = Agent::new(AgentKind::Command.adapter(), world.path(""), world.path(""), "run", "");
     agent.program = argv(&["sh", "-c", script, "judge", &here]);
     let judge = Judge { agent, effort: "low".to_owned(), threshold: None };

@@ -38,6 +38,10 @@ impl Agents for Pi {
     fn launch(&mut self, round: u64, effort: &str, _: Option<String>, _now: Timestamp) -> Result<Launch, String> {
         Ok(Launch { argv: vec![round.to_string(), effort.to_owned()], stdin: b"task".to_vec(), ..Launch::default() })
     }
+    fn kind(&self) -> AgentKind {
+        AgentKind::Pi
+    }
+
     fn live(&self) -> Live {
         AgentKind::Pi.adapter().live()
     }

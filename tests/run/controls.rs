@@ -172,6 +172,13 @@ fn of_two_that_fire_in_one_round_the_earlier_is_named() {
 }
 
 #[test]
+fn a_strict_loop_stops_at_the_first_failure() {
+    let world = World::new();
+    let body = format!("{SAYS}\n{}", Act::Fails.lines());
+    world.run(&body, &["--on-agent-error", "stop"]).ends(1, "stopped by agent-failures: 1 rounds in a row failed");
+}
+
+#[test]
 fn success_on_the_last_round_that_is_allowed_is_success() {
     let world = World::new();
     let body = format!("{SAYS}\n{HELLO}\nif [ \"$FLYBALL_ROUND\" -ge 2 ]; then touch done; fi\nbye");

@@ -73,7 +73,7 @@ const fn switch(table: &'static str, name: &'static str, flag: &'static str, hel
 }
 
 /// All of them, table by table.
-pub const KEYS: [Key; 62] = [
+pub const KEYS: [Key; 63] = [
     key("governor", "law", "law", LawKind::DEFAULT.name(), "LAW", "The law; `reference` is the original's"),
     key("governor", "juice", "juice", "2000", "TOKENS", "The target, output tokens per turn of the model"),
     key("governor", "over", "over", "300s", "TIME", "The window"),
@@ -147,6 +147,14 @@ pub const KEYS: [Key; 62] = [
         "Requests to the model in one round: more of them stop the loop",
     ),
     key("controls", "failures", "max-failures", "3", "N", "Failed rounds in a row"),
+    key(
+        "controls",
+        "on_agent_error",
+        "on-agent-error",
+        "go-on",
+        "go-on|stop",
+        "What a failed round does: go-on backs off until so many in a row, stop ends the loop",
+    ),
     key("controls", "backoff", "backoff", "5s", "TIME", "The pause after a failed round, doubled for each further one"),
     key(
         "controls",

@@ -98,7 +98,7 @@ impl Typed {
             round_wall: read(all, "controls.round", maybe(some_time))?,
             inactivity: read(all, "controls.inactivity", maybe(some_time))?,
             requests: read(all, "controls.requests", maybe(at_least_one))?.and_then(NonZeroU64::new),
-            agent_failures: read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new),
+            agent_failures: failures(all)?,
             no_progress: no_progress(all)?.and_then(NonZeroU32::new),
             same_error: read(all, "controls.same_error", maybe(few))?.and_then(NonZeroU32::new),
             limit_wait: read(all, "controls.limit_wait", maybe(axis::duration))?,
@@ -130,6 +130,17 @@ impl Typed {
             unlimited: read(all, "controls.unlimited", flag)?,
         })
     }
+}
+
+/// Failed rounds in a row that stop the loop.
+fn failures(all: &Gathered) -> Outcome<Option<NonZeroU32>> {
+    let stops = read(all, "controls.on_agent_error", |text| match text {
+        "go-on" => Ok(false),
+        "stop" => Ok(true),
+        _ => Err("it must be go-on or stop".to_owned()),
+    })?;
+    let most = read(all, "controls.failures", maybe(few))?.and_then(NonZeroU32::new);
+    Ok(if stops { Some(NonZeroU32::MIN) } else { most })
 }
 
 /// Rounds that may change nothing: where something says whether the task is done, 3 unless somebody says otherwise.

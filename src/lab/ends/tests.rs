@@ -133,7 +133,7 @@ fn limits_are_waited_out_in_the_world_s_own_time() {
     // where it is not told when it ends, rounds are refused until it does: after 60 s, 120 s, 240 s and 480 s at the least
     let hidden = OutcomeSpec { limit: limit(0.0), ..OutcomeSpec::default() };
     let limits = Limits { limited: NonZeroU32::new(4), ..Limits::default() };
-    let ends = figures(&scenario(hidden.clone(), limits), 5, 50);
+    let ends = figures(&scenario(hidden, limits), 5, 50);
     assert_eq!((ends.stopped_by(Control::Limit).count, ends.rounds.unwrap().p50), (5, 4 * ONE));
     // and a wait that is too long is none
     let told = OutcomeSpec { limit: limit(1.0), ..OutcomeSpec::default() };

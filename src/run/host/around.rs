@@ -54,7 +54,9 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         let left = wall.map(|wall| Millis::new(wall.count().saturating_sub(spent.count())));
         let verdict = self.site.verify(self.os, round, left).map_err(HostError::Site)?;
         verdict.notes.iter().try_for_each(|note| self.note(note))?;
-        for turn in verdict.turns {
+        for mut turn in verdict.turns {
+            // paid for, and no turn of the loop's own agent
+            turn.counts_as_turn = false;
             self.machine.handle(self.os.now(), Input::Turned { turn }, &mut self.journal);
         }
         self.journal.flush(self.os)?;

@@ -19,6 +19,7 @@ use std::io;
 
 use super::agent::Agents;
 use super::journal::Journal;
+use super::kill::LastMessage;
 use super::os::{Asked, Heard, Launch, Os, Send};
 use super::record::round_folder;
 use super::redact::redact;
@@ -274,7 +275,13 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
                 return Ok(());
             }
         };
-        self.round = Some(Round::new(round, effort, self.agents.live(), now, self.machine.spent().output));
+        self.round = Some(Round::new(
+            round,
+            effort,
+            (self.agents.live(), LastMessage::new(self.agents.kind())),
+            now,
+            self.machine.spent().output,
+        ));
         self.journal.write(now, Record::Group { round, process })?;
         self.journal.flush(self.os)?;
         if let Err(error) = self.os.release() {

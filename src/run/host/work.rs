@@ -7,7 +7,7 @@ use crate::agents::live::Landed;
 use crate::engine::{Input, Law, Millis, StopRequest, Timestamp, TurnRecord, Waiting};
 use crate::run::agent::Agents;
 use crate::run::os::{Heard, Os, Send};
-use crate::run::round::Round;
+use crate::run::round::{Round, say};
 use crate::run::site::Site;
 use crate::run::view::View;
 
@@ -48,6 +48,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             Heard::Stdout(bytes) => {
                 round.heard = now;
                 round.stdout.take(self.os, round.number, &bytes)?;
+                round.last.printed(&bytes);
                 if !deaf {
                     round.live.stdout(&bytes, landed);
                 }
@@ -102,10 +103,10 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
 
     pub(super) fn land(&mut self, landed: Landed) -> Result<(), HostError> {
         let Some(round) = &mut self.round else { return Ok(()) };
+        round.last.land(&landed);
         match landed {
             Landed::Turn(turn) => return self.turn(turn),
             Landed::Request => {
-                round.said.pause();
                 round.requests += 1;
                 if self.requests.is_some_and(|cap| round.requests > cap) && !round.cut {
                     return self.tell(Input::Asked(StopRequest::Requests));
@@ -127,7 +128,7 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             Landed::Result => round.result = round.result.or_else(|| Some(self.os.now())),
             Landed::Said(text) => {
                 self.view.said(&text);
-                round.said.say(&text);
+                say(&mut round.said, &text);
             }
         }
         Ok(())
@@ -159,7 +160,6 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             }
         }
         if let Some(round) = &mut self.round {
-            round.said.pause();
             round.landed += u64::from(turn.counts_as_turn);
             round.cost = round.cost.plus(turn.cost.unwrap_or_default());
         }

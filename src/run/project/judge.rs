@@ -33,7 +33,8 @@ impl Project {
         }
         if let Some(oracle) = self.asked.oracle.clone().filter(|_| verdict.answer == Some(Answer::Pass)) {
             let asking = self.asking(time);
-            let answered = oracle.ask(os, &self.place, &asking).map_err(|error| unwritten(&error))?;
+            let mut answered = oracle.ask(os, &self.place, &asking).map_err(|error| unwritten(&error))?;
+            answered.why = format!("{}: {}", self.asked.oracle_words, answered.why);
             self.take(answered, &mut verdict);
         }
         let control = match verdict.answer {

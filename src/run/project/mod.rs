@@ -312,8 +312,7 @@ impl<O: Os> Site<O> for Project {
         }
         left.kill = self.protect(os, &mut left.notes);
         if left.kill.is_none() && !gone.interrupted {
-            let message = if self.asked.plain { said.as_str() } else { gone.said };
-            left.kill = self.gives_up(os, message, &mut left.notes);
+            left.kill = self.gives_up(os, gone.said, &mut left.notes);
         }
         self.head_moved(os);
         let pending = Pending {

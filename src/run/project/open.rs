@@ -62,7 +62,8 @@ impl Project {
 
     fn open_features<O: Os>(&mut self, os: &mut O, notes: &mut Vec<String>) -> Result<(), String> {
         let (Some((file, gate)), Some(git)) = (&self.asked.features, &self.git) else { return Ok(()) };
-        let commit = self.kept.features.as_deref();
+        // what a person did between two processes is not put back
+        let commit = self.kept.features.as_deref().filter(|_| self.asked.lost.is_some());
         let (features, said) = Features::open(os, &self.place, git, file, commit, gate.clone())?;
         notes.extend(said);
         self.kept.features = Some(features.commit().to_owned());
@@ -74,7 +75,7 @@ impl Project {
         if self.asked.protect.is_empty() {
             return Ok(());
         }
-        let mark = self.kept.protected.as_deref();
+        let mark = self.kept.protected.as_deref().filter(|_| self.asked.lost.is_some());
         let protected = if mark.is_some() {
             // whatever was done to them while nobody looked is put back too
             let protected = Protected::reopen(os, &self.place, &self.asked.protect, mark)?;

@@ -82,8 +82,9 @@ fn nothing_comes_of_nothing_that_is_said() {
 fn a_round_without_a_turn_changes_and_finishes_nothing() {
     let model = model(OutcomeSpec { done: 1.0, kill_on: 1.0, ..OutcomeSpec::default() });
     let mut fortune = model.fortune(1, 1);
+    let found = fortune.found();
     let idle = fortune.left(&made(0, 0, 0));
-    assert_eq!((idle.tree, idle.answer, idle.kill_on), (fortune.found(), Answer::Fail, false));
+    assert_eq!((idle.tree, idle.answer, idle.kill_on), (found, Answer::Fail, false));
     let worked = fortune.left(&made(1, 1, 1));
     assert!(worked.tree != idle.tree && worked.answer == Answer::Pass && worked.kill_on);
 }
@@ -126,8 +127,8 @@ fn the_chance_to_finish_grows_with_tokens_and_rounds() {
     let model = model(spec);
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     close(model.finishes(0, 0), 0.25);
-    close(model.finishes(0, 1_000_000), 1.0 - 0.75 * (-1.0_f64).exp());
-    close(model.finishes(1, 1_000_000), 1.0 - 0.75 * (-0.25_f64).exp());
+    close(model.finishes(0, 1_000_000), 1.0 - 0.75 * libm::exp(-1.0));
+    close(model.finishes(1, 1_000_000), 1.0 - 0.75 * libm::exp(-0.25));
     // two rounds of half the tokens are as good as one, where rounds by themselves finish nothing
     let tokens = self::model(OutcomeSpec { finish: vec![1e6, 4e6], ..OutcomeSpec::default() });
     close((1.0 - tokens.finishes(0, 500_000)).powi(2), 1.0 - tokens.finishes(0, 1_000_000));

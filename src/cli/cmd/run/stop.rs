@@ -67,7 +67,9 @@ pub fn detail(ended: &Ended, typed: &Typed) -> String {
         }
         Control::Unmetered => "something was spent that nobody counted, and a cap on spending is set".to_owned(),
         Control::Interrupted => "run the same command again to go on".to_owned(),
-        Control::NoProgress => "the last rounds changed nothing".to_owned(),
+        Control::NoProgress => {
+            format!("{} rounds in a row changed nothing", ended.kept.rows.tree.length.saturating_sub(1))
+        }
         Control::SameError => "the last rounds failed with the same error".to_owned(),
         Control::Limit => "the backend's limit does not lift in the time that may be waited".to_owned(),
         Control::KillOn => "a kill-on rule matched".to_owned(),

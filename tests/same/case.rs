@@ -82,6 +82,38 @@ impl Dice {
 }
 
 impl Case {
+    /// A case for real processes, whose time cannot be told beforehand: nothing that stops it hangs on time.
+    #[cfg(all(unix, feature = "cli"))]
+    pub(crate) fn untimed(number: u32) -> Self {
+        let mut case = Self::new(10_000 + number);
+        let mut dice = Dice(u64::from(number));
+        let mut spec = case.outcome.spec().clone();
+        (spec.same_error, case.interrupted) = (None, None);
+        if let Some(limit) = &mut spec.limit {
+            (limit.told, limit.lasts) = (0.0, Span { mean: 0.0, cv: 0.0 });
+        }
+        case.outcome = OutcomeModel::new(spec, WORDS.len()).unwrap();
+        case.usage = Usage { input_price: 1_000_000, output_price: 15_000_000, ..case.usage };
+        case.law = if dice.happens(0.7) { LawKind::Reference } else { LawKind::Fixed };
+        case.over = Millis::from_secs(30 * 24 * 3600);
+        (case.plan.rest, case.plan.backoff, case.plan.limit_backoff) =
+            (Millis::from_secs(1), Millis::ZERO, Millis::ZERO);
+        if case.plan.verify == Asks::After {
+            case.plan.verify = Asks::BeforeToo;
+        }
+        let limits = &mut case.plan.limits;
+        limits.rounds = limits.rounds.min(NonZeroU64::new(12));
+        (limits.wall, limits.round_wall, limits.inactivity) = (None, None, None);
+        (limits.limit_wait, limits.same_error) = (None, None);
+        case
+    }
+
+    /// The law's name, its window and its slack, as flags take them.
+    #[cfg(all(unix, feature = "cli"))]
+    pub(crate) fn governor(&self) -> [String; 3] {
+        [self.law.name().to_owned(), format!("{}s", self.over.count() / 1000), format!("{}e-6", self.slack.ppm())]
+    }
+
     pub(crate) fn new(number: u32) -> Self {
         let mut dice = Dice(u64::from(number));
         let usage = usage(&mut dice);
@@ -122,15 +154,21 @@ impl Case {
     }
 
     pub(crate) fn in_the_world(&self) -> Came {
+        self.played().0
+    }
+
+    /// What comes of it in the simulator, and what each round leaves behind.
+    pub(crate) fn played(&self) -> (Came, Vec<Left>) {
         let mut machine = self.machine();
         let mut luck = self.agent.luck(77, self.number, ROUNDS);
-        let (mut script, mut rounds) = (self.script(), Vec::new());
+        let (mut script, mut rounds, mut lefts) = (self.script(), Vec::new(), Vec::new());
         let mut world = World::new(&mut luck, self.agent.spec().accounting).with(Some(&mut script), self.usage);
         let control = world.run(&mut machine, &mut NoTrace, |facts| {
             let turns = u64::try_from(facts.draw.tokens.len()).unwrap();
+            lefts.extend(facts.left);
             rounds.push((WORDS[facts.verdict.from.index()].to_owned(), turns, facts.draw.total()));
         });
-        Came { control, spent: machine.spent(), kept: machine.checkpoint().clone(), rounds }
+        (Came { control, spent: machine.spent(), kept: machine.checkpoint().clone(), rounds }, lefts)
     }
 }
 
@@ -201,7 +239,7 @@ fn limits(dice: &mut Dice) -> Limits {
         wall: dice.maybe(0.25, 1_000, 3_000_000).map(Millis::new),
         round_wall: dice.maybe(0.2, 1_000, 200_000).map(Millis::new),
         inactivity: dice.maybe(0.2, 1_000, 60_000).map(Millis::new),
-        requests: dice.maybe(0.15, 2, 12).and_then(NonZeroU64::new),
+        requests: dice.maybe(0.3, 1, 8).and_then(NonZeroU64::new),
         agent_failures: few(dice.maybe(0.4, 1, 4)),
         no_progress: few(dice.maybe(0.4, 1, 5)),
         same_error: few(dice.maybe(0.4, 1, 5)),

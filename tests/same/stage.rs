@@ -56,6 +56,10 @@ impl Agents for Program {
     fn launch(&mut self, round: u64, effort: &str, _: Option<String>, _: Timestamp) -> Result<Launch, String> {
         Ok(Launch { argv: vec![round.to_string(), effort.to_owned()], ..Launch::default() })
     }
+    fn kind(&self) -> AgentKind {
+        AgentKind::Pi
+    }
+
     fn live(&self) -> Live {
         if self.priced { AgentKind::Pi.adapter().live() } else { AgentKind::Claude.adapter().live() }
     }
