@@ -40,6 +40,12 @@ const COMMANDS: &[Of] = &[
             "--juice",
             "--over",
             "--max-rounds",
+            "--limit-rounds",
+            "--no-progress",
+            "--same-error",
+            "--oracle-timeout",
+            "--oracle-blocked",
+            "--prompt-limit",
             "--max-wall",
             "--round-cap",
             "--inactivity",
@@ -57,7 +63,7 @@ const COMMANDS: &[Of] = &[
 /// What a flag of this kind, as the help calls it, cannot be; nothing where it is no number.
 fn never(flag: &str, kind: &str) -> &'static [&'static str] {
     match kind {
-        "N" | "K" | "FACTOR" => &["-1", "1.5", "nan", "18446744073709551616"],
+        "N" | "K" | "FACTOR" | "BYTES" | "CODE" => &["-1", "1.5", "nan", "18446744073709551616"],
         "TIME" | "SHARE" | "TOKENS" | "USD" | "MILLIONS" => &["-1", "nan", "inf", "1e999"],
         "LIST" if ["--juice", "--over", "--slack", "--rest"].contains(&flag) => &["-1", "nan", "inf", "1e999"],
         _ => &[],

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use super::open::Opened;
 use super::{Prepared, agent_of, in_one};
 use crate::agents::adapter::AgentKind;
+use crate::cli::args::whole;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::caps::caps;
 use crate::cli::settings::gather::Gathered;
-use crate::cli::settings::typed::{flag, list, maybe, read, words};
+use crate::cli::settings::typed::{flag, list, maybe, read, some_time, words};
 use crate::engine::{Asks, Limits, Millis};
 use crate::lab::axis;
 use crate::run::features::Gate;
@@ -69,14 +70,10 @@ impl Around {
         let features = read(all, "gate.features", |text| maybe_empty(text, |file| Ok(PathBuf::from(file))))?;
         let kill_on: Vec<KillOn> = read(all, "controls.kill_on", |text| each(&words(text)?, KillOn::parse))?;
         let shared = read(all, "controls.shared", caps)?;
-        let limit = read(all, "oracle.timeout", axis::duration)?;
+        let limit = read(all, "oracle.timeout", some_time)?;
         let exits = Exits {
             strict: read(all, "oracle.strict", flag)?,
-            blocked: read(
-                all,
-                "oracle.blocked",
-                maybe(|text| text.parse().map_err(|_| "it must be an exit code".to_owned())),
-            )?,
+            blocked: read(all, "oracle.blocked", maybe(|text| whole::<u8, 1, 255>(text).map(i32::from)))?,
         };
         let judges = oracle.as_ref().is_some_and(Oracle::judges);
         let asks = match (&checks, oracle.is_some() || features.is_some()) {
