@@ -50,6 +50,17 @@ pub fn span(span: Millis) -> String {
     }
 }
 
+/// A count of rounds.
+///
+/// ```
+/// use flyball::run::figures::rounds;
+/// assert_eq!((rounds(1), rounds(2)), ("1 round".into(), "2 rounds".into()));
+/// ```
+#[must_use]
+pub fn rounds(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "round" } else { "rounds" })
+}
+
 /// Each cap that there is: rounds, output, tokens, cost, time.
 ///
 /// ```
@@ -60,7 +71,7 @@ pub fn span(span: Millis) -> String {
 #[must_use]
 pub fn caps(caps: &Caps) -> Vec<String> {
     let each = [
-        caps.rounds.map(|rounds| format!("{rounds} rounds")),
+        caps.rounds.map(rounds),
         caps.budget.map(|tokens| format!("{} output tokens", millions(tokens))),
         caps.tokens.map(|tokens| format!("{} tokens of all kinds", millions(tokens))),
         caps.cost.map(usd),

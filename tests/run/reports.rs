@@ -216,7 +216,7 @@ fn caps_that_hold_are_said_at_the_start_and_kept() {
     fs::write(world.project.join("flyball.toml"), "[controls]\ncost = 5\nrounds = 7\n").unwrap();
     let came = world.run(WELL, &["--max-rounds", "1", "--budget", "2", "--max-wall", "1h", "--cap", "day.rounds=9"]);
     came.ends(1, "stopped by rounds")
-        .says("stops at 1 rounds, 2.00M output tokens, $5.00, 1h00m of time, day.rounds=9 at the latest");
+        .says("stops at 1 round, 2.00M output tokens, $5.00, 1h00m of time, day.rounds=9 at the latest");
     let kept = fs::read_to_string(world.records()[0].join("config.json")).unwrap();
     let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
     assert!(kept.to_string().contains("controls.cost"), "{kept:#}");

@@ -89,7 +89,7 @@ impl Around {
             task: prepared.prompt.clone(),
             oracle_words: all.get("oracle.run").text.clone(),
             rules: Rules { exits, limit, ..Rules::default() },
-            features: gate(all, features, limit)?,
+            features: gate(all, project, features, limit)?,
             protect: protected(all, project, oracle.as_ref(), &kill_on)?,
             stop_on_change: read(all, "gate.on_change", |text| match text {
                 "restore" => Ok(false),
@@ -198,9 +198,19 @@ fn text_at(project: &Path, file: &str) -> Result<String, String> {
     read.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-fn gate(all: &Gathered, features: Option<PathBuf>, limit: Millis) -> Outcome<Option<(PathBuf, Option<Gate>)>> {
+fn gate(
+    all: &Gathered,
+    project: &Path,
+    features: Option<PathBuf>,
+    limit: Millis,
+) -> Outcome<Option<(PathBuf, Option<Gate>)>> {
     let command = read(all, "gate.test", |text| maybe_empty(text, command_line))?;
-    let folder = read(all, "gate.folder", |text| maybe_empty(text, |folder| Ok(PathBuf::from(folder))))?;
+    // a folder that is not there yet is refused where the gate is looked at
+    let place = |folder: &str| {
+        let path = project.join(folder);
+        Ok(fs::canonicalize(&path).unwrap_or(path))
+    };
+    let folder = read(all, "gate.folder", |text| maybe_empty(text, place))?;
     let strict = read(all, "gate.strict", flag)?;
     let Some(file) = features else {
         if command.is_some() || folder.is_some() {

@@ -29,7 +29,7 @@ use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, list, which};
 use crate::engine::{Band, Ladder};
-use crate::run::figures::caps;
+use crate::run::figures::{caps, size};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::System;
 use crate::run::{Clocks, Host, HostError, Stamps};
@@ -212,6 +212,7 @@ fn introduce(prepared: &Prepared, opened: &Opened, has_end: bool, loud: Loud, js
         prepared.settings.get("governor.juice").text,
         prepared.settings.get("governor.over").text,
     ));
+    say(&format!("flyball: the task has {}", size(&prepared.prompt)));
     let mut caps = caps(&prepared.typed.limits.caps());
     // as they were given; what other runs left of them is not known yet
     caps.extend(list(&prepared.settings.get("controls.shared").text).unwrap_or_default());
