@@ -145,6 +145,21 @@ pub mod _decisions {
     pub mod _0014_the_real_loop {
         #![doc = include_str!("decisions/0014-the-real-loop.md")]
     }
+    pub mod _0015_a_limit_is_a_control {
+        #![doc = include_str!("decisions/0015-a-limit-is-a-control.md")]
+    }
+    pub mod _0016_done_before_caps {
+        #![doc = include_str!("decisions/0016-done-before-caps.md")]
+    }
+    pub mod _0017_what_decides_is_protected {
+        #![doc = include_str!("decisions/0017-what-decides-is-protected.md")]
+    }
+    pub mod _0018_where_progress_lies {
+        #![doc = include_str!("decisions/0018-where-progress-lies.md")]
+    }
+    pub mod _0019_what_is_kept_is_redacted {
+        #![doc = include_str!("decisions/0019-what-is-kept-is-redacted.md")]
+    }
 }
 
 /// The README's example is a test.

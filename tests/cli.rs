@@ -95,7 +95,7 @@ fn a_sweep_writes_its_files_and_pictures_and_nothing_else() {
     assert_eq!(came.code, 0, "{}", came.err);
     let out = dir.path().join("there/deep");
     let mut expected = ["flyball.toml", "result.csv", "result.json"].map(str::to_owned).to_vec();
-    for picture in ["burn", "heat-reference", "heat-reset", "settle"] {
+    for picture in ["burn", "false-moves", "heat-reference", "heat-reset", "occupancy", "returns", "settle"] {
         expected.extend(["json", "png", "svg"].map(|ending| format!("{picture}.{ending}")));
     }
     expected.sort();

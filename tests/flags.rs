@@ -40,6 +40,12 @@ const COMMANDS: &[Of] = &[
             "--juice",
             "--over",
             "--max-rounds",
+            "--limit-rounds",
+            "--no-progress",
+            "--same-error",
+            "--oracle-timeout",
+            "--oracle-blocked",
+            "--prompt-limit",
             "--max-wall",
             "--round-cap",
             "--inactivity",
@@ -57,7 +63,7 @@ const COMMANDS: &[Of] = &[
 /// What a flag of this kind, as the help calls it, cannot be; nothing where it is no number.
 fn never(flag: &str, kind: &str) -> &'static [&'static str] {
     match kind {
-        "N" | "K" | "FACTOR" => &["-1", "1.5", "nan", "18446744073709551616"],
+        "N" | "K" | "FACTOR" | "BYTES" | "CODE" => &["-1", "1.5", "nan", "18446744073709551616"],
         "TIME" | "SHARE" | "TOKENS" | "USD" | "MILLIONS" => &["-1", "nan", "inf", "1e999"],
         "LIST" if ["--juice", "--over", "--slack", "--rest"].contains(&flag) => &["-1", "nan", "inf", "1e999"],
         _ => &[],
@@ -105,7 +111,7 @@ fn refused(of: &Of) -> usize {
     let made = std::fs::read_dir(dir.path()).unwrap().count();
     assert_eq!(made, 0, "{}: something was done before", of.words[0]);
     let known = |flag: &&str| flags(&dir, of.words[0]).iter().any(|(own, _)| own == flag);
-    assert!(of.above_zero.iter().all(|flag| known(flag)), "{}", of.words[0]);
+    assert!(of.above_zero.iter().all(known), "{}", of.words[0]);
     looked
 }
 

@@ -70,12 +70,14 @@ pub fn memory(scenario: &Scenario, cells: usize, runs: u32, rounds: u32, threads
     let (cells, runs, rounds, threads) = (wide(cells), u64::from(runs), u64::from(rounds), wide(threads));
     // losses by run and by cell; a tally and a histogram of rounds for each cell and thread
     let losses = cells.saturating_mul(runs).saturating_mul(16);
+    // four values of a run's end, while two threads' are put together
+    let ends = if scenario.hangs_on_the_path() { cells.saturating_mul(runs).saturating_mul(64) } else { 0 };
     let tallies = cells.saturating_mul(threads + 1).saturating_mul(3072 + 8 * rounds);
     // a run laid down: 12 bytes a report on each rung, and 80 a round
     let turns = u64::from(scenario.agent.spec().turns.most());
     let rungs = wide(scenario.agent.rungs());
     let tables = rungs.saturating_mul(rounds).saturating_mul(80 + 12 * turns).saturating_mul(threads);
-    let bytes = losses.saturating_add(tallies).saturating_add(tables);
+    let bytes = losses.saturating_add(ends).saturating_add(tallies).saturating_add(tables);
     if bytes > MAX_BYTES { Err(BoundsError::Memory { bytes }) } else { Ok(()) }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! For lines that people read, never for what is compared or stored. Rounded where that is said.
 
-use crate::engine::{MicroUsd, Millis, Tokens};
+use crate::engine::{Caps, MicroUsd, Millis, Tokens};
 
 /// Bytes that a token is taken for where nobody counts them.
 pub const BYTES_A_TOKEN: usize = 4;
@@ -48,6 +48,36 @@ pub fn span(span: Millis) -> String {
         60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// A count of rounds.
+///
+/// ```
+/// use flyball::run::figures::rounds;
+/// assert_eq!((rounds(1), rounds(2)), ("1 round".into(), "2 rounds".into()));
+/// ```
+#[must_use]
+pub fn rounds(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "round" } else { "rounds" })
+}
+
+/// Each cap that there is: rounds, output, tokens, cost, time.
+///
+/// ```
+/// use flyball::{engine::{Caps, Millis}, run::figures::caps};
+/// let both = Caps { rounds: Some(4), wall: Some(Millis::from_secs(3_725)), ..Caps::default() };
+/// assert_eq!(caps(&both), ["4 rounds", "1h02m of time"]);
+/// ```
+#[must_use]
+pub fn caps(caps: &Caps) -> Vec<String> {
+    let each = [
+        caps.rounds.map(rounds),
+        caps.budget.map(|tokens| format!("{} output tokens", millions(tokens))),
+        caps.tokens.map(|tokens| format!("{} tokens of all kinds", millions(tokens))),
+        caps.cost.map(usd),
+        caps.wall.map(|time| format!("{} of time", span(time))),
+    ];
+    each.into_iter().flatten().collect()
 }
 
 /// The size of a text: its bytes, and about how many tokens they are.

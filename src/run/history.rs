@@ -159,11 +159,7 @@ impl RoundOver<'_> {
     /// What happened, in words.
     #[must_use]
     pub fn words(&self) -> String {
-        let exit = match self.exit {
-            RoundExit::Done => "done",
-            RoundExit::Failed => "failed",
-            RoundExit::Cut => "cut",
-        };
+        let exit = self.exit.word();
         let why = self.why.map(|why| format!(" ({why})")).unwrap_or_default();
         let changed = match self.changed {
             Some(true) => "; files changed",

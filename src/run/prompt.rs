@@ -25,8 +25,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::figures::{millions, size, span, usd};
-use crate::engine::{MicroUsd, Millis, Tokens};
+use super::figures::{self, size};
+use crate::engine::Caps;
 
 /// The built-in template of a first round.
 pub const INIT: &str = include_str!("prompts/init.md");
@@ -111,36 +111,6 @@ pub struct Check {
     pub task: String,
 }
 
-/// What is left of each cap; none where there is no such cap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Left {
-    /// Rounds, this one among them.
-    pub rounds: Option<u64>,
-    /// Output tokens.
-    pub budget: Option<Tokens>,
-    /// Tokens of all kinds.
-    pub tokens: Option<Tokens>,
-    /// Cost.
-    pub cost: Option<MicroUsd>,
-    /// Wall time.
-    pub wall: Option<Millis>,
-}
-
-impl Left {
-    /// A line for each cap.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let lines = [
-            self.rounds.map(|left| format!("{left} rounds, this one among them")),
-            self.budget.map(|left| format!("{} output tokens", millions(left))),
-            self.tokens.map(|left| format!("{} tokens of all kinds", millions(left))),
-            self.cost.map(usd),
-            self.wall.map(|left| format!("{} of time", span(left))),
-        ];
-        lines.into_iter().flatten().collect()
-    }
-}
-
 /// The facts of a round. What is empty is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -163,7 +133,7 @@ pub struct Facts {
     /// What to keep to.
     pub constraints: Vec<String>,
     /// What is left of each cap.
-    pub left: Left,
+    pub left: Caps,
     /// What is to be said of the last round.
     pub notes: Vec<String>,
 }
@@ -416,7 +386,7 @@ fn put(text: &mut String, field: Field, facts: &Facts, keep: Keep) {
             None => text.push_str(NONE),
         },
         Field::Constraints => list(text, &facts.constraints),
-        Field::Caps => list(text, &facts.left.lines()),
+        Field::Caps => list(text, &left(&facts.left)),
         Field::Notes => list(text, &facts.notes),
     }
 }
@@ -469,6 +439,17 @@ fn tail(text: &str, most: usize) -> &str {
         at += 1;
     }
     &text[at..]
+}
+
+/// A line for each cap that there is.
+fn left(left: &Caps) -> Vec<String> {
+    let mut lines = figures::caps(left);
+    if left.rounds.is_some()
+        && let Some(rounds) = lines.first_mut()
+    {
+        rounds.push_str(", this one among them");
+    }
+    lines
 }
 
 /// A text without its end, with a line that says so where there is room for one; and how many bytes were left out.

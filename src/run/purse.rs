@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::figures::{millions, span, usd};
+use super::figures::{millions, rounds, span, usd};
 use super::system::shelf::Found;
 use crate::engine::{Caps, Control, MicroUsd, Millis, Spent, Timestamp, Tokens};
 use crate::trace::iso;
@@ -116,7 +116,7 @@ impl Kind {
     #[must_use]
     pub fn words(self, count: u64) -> String {
         match self {
-            Self::Rounds => format!("{count} rounds"),
+            Self::Rounds => rounds(count),
             Self::Budget => format!("{} output tokens", millions(Tokens::new(count))),
             Self::Tokens => format!("{} tokens", millions(Tokens::new(count))),
             Self::Cost => usd(MicroUsd::new(count)),

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use flyball::engine::RoundExit;
 use flyball::trace::{Record, Trace};
 
 use crate::world::{Came, Live, WELL, World, output, short, spawned, status_of, until};
@@ -22,16 +21,8 @@ fn started(world: &World, act: &str, flags: &[&str]) -> Live {
 }
 
 fn exits(trace: &Trace) -> Vec<&'static str> {
-    let exit = |record: &Record| if let Record::Ended { exit, .. } = record { Some(word(exit.0)) } else { None };
+    let exit = |record: &Record| if let Record::Ended { exit, .. } = record { Some(exit.0.word()) } else { None };
     trace.lines.iter().filter_map(|line| exit(&line.record)).collect()
-}
-
-const fn word(exit: RoundExit) -> &'static str {
-    match exit {
-        RoundExit::Done => "done",
-        RoundExit::Failed => "failed",
-        RoundExit::Cut => "cut",
-    }
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn of_two_that_fire_in_one_round_the_earlier_is_named() {
 fn a_strict_loop_stops_at_the_first_failure() {
     let world = World::new();
     let body = format!("{SAYS}\n{}", Act::Fails.lines());
-    world.run(&body, &["--on-agent-error", "stop"]).ends(1, "stopped by agent-failures: 1 rounds in a row failed");
+    world.run(&body, &["--on-agent-error", "stop"]).ends(1, "stopped by agent-failures: 1 round in a row failed");
 }
 
 #[test]

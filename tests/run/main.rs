@@ -10,6 +10,7 @@
 //! | [`cheats`] | agents that cheat |
 //! | [`controls`] | each control, and each two at once |
 //! | [`record`] | torn pages, links, keys, shared caps |
+//! | [`reports`] | what users of other runners reported |
 //! | [`resume`] | what another start takes up |
 //! | [`export`] | folders that hold something, links, runs that go on; also `init` |
 //! | [`settings`] | settings that contradict, fail or lack |
@@ -25,6 +26,7 @@ mod export;
 mod kills;
 mod places;
 mod record;
+mod reports;
 mod resume;
 mod settings;
 mod signals;

@@ -203,6 +203,7 @@ fn a_full_disk_ends_the_agent_and_the_next_start_goes_on() {
     let came = world.start(&mut limited).ends();
     assert_eq!(came.code, 2, "{}", came.err);
     came.says("cannot write the run's record").says("free the disk and run the same command again");
+    assert_eq!(came.err.matches("os error").count(), 1, "why is said once:\n{}", came.err);
     world.nothing_left();
     let rounds = spawned(&world.journal());
     assert!((2..60).contains(&rounds), "{rounds} rounds were begun");

@@ -104,7 +104,7 @@ fn a_later_prompt_has_what_failed_what_changed_and_what_is_left() {
     let run = world.records().pop().unwrap();
     assert_eq!(text(&run.join("rounds/0001/prompt.md")), "Round 1.\na task {}\n");
     let second = text(&run.join("rounds/0002/prompt.md"));
-    for words in ["a task", "it is not there", "+line", "keep it small", "\n- 1 rounds, this one among them\n"] {
+    for words in ["a task", "it is not there", "+line", "keep it small", "\n- 1 round, this one among them\n"] {
         assert!(second.contains(words), "{words}: {second}");
     }
     fs::write(world.project.join("first.md"), "{tsak}\n").unwrap();
@@ -160,7 +160,7 @@ fn two_projects_of_a_group_share_a_cap_and_a_purse_that_was_spoilt_stops_both() 
     // 800 of 1000 are spent: one more round of 400 passes the cap
     let came = grouped(&second, &state, &cap);
     came.ends(1, "stopped by budget").says("the group's cap of 1000 output tokens, of which other runs spent 800");
-    assert!(came.stop().contains("1 rounds"), "{}", came.err);
+    assert!(came.stop().contains("1 round"), "{}", came.err);
     let none_left = grouped(&first, &state, &cap);
     none_left.ends(1, "stopped by budget");
     assert!(none_left.stop().contains("0 rounds"), "{}", none_left.err);
@@ -180,7 +180,7 @@ fn a_days_cap_holds_over_the_runs_of_a_project() {
     world.run(WELL, &[&flags[..], &["--max-rounds", "2"]].concat()).ends(1, "stopped by rounds: 2 of 2");
     let came = world.run(WELL, &flags);
     came.ends(1, "stopped by rounds").says("the day's cap of 3 rounds, of which other runs spent 2 rounds");
-    assert!(came.stop().contains("1 rounds"), "{}", came.err);
+    assert!(came.stop().contains("1 round"), "{}", came.err);
 }
 
 #[test]

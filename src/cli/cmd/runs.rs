@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::run::view::{exit, millions, span, usd};
 use crate::cli::args::whole;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::print;
-use crate::engine::{Control, MicroUsd, Tokens};
+use crate::engine::{Control, MicroUsd, RoundExit, Tokens};
 use crate::run::Summary;
+use crate::run::figures::{millions, span, usd};
 use crate::run::folder::Folder;
 use crate::run::record::{CONFIG, JOURNAL};
 use crate::run::summary::Round;
@@ -237,7 +237,7 @@ fn line(summary: &Summary, round: &Round) -> String {
         round.next.as_deref().unwrap_or("-"),
         round.output.count(),
         span(summary.lasted(round)),
-        round.exit.map_or("under way", exit),
+        round.exit.map_or("under way", RoundExit::word),
     )
 }
 
@@ -253,7 +253,7 @@ fn object(known: &Known, rounds: usize) -> Value {
             "reading": round.reading.map(|mean| json!({"total_tokens": mean.total_tokens, "turns": mean.turns})),
             "next": round.next,
             "why": round.why,
-            "exit": round.exit.map(exit),
+            "exit": round.exit.map(RoundExit::word),
             "lasted_ms": summary.lasted(round).count(),
         })
     };

@@ -107,8 +107,7 @@ fn came(round: &Round) -> String {
     let exit = match (round.exit, round.limited) {
         (RoundExit::Done, _) => None,
         (_, true) => Some("limit"),
-        (RoundExit::Failed, false) => Some("failed"),
-        (RoundExit::Cut, false) => Some("cut"),
+        (exit @ (RoundExit::Failed | RoundExit::Cut), false) => Some(exit.word()),
     };
     let Some(left) = round.left else { return exit.unwrap_or("-").to_owned() };
     let kill = left.kill_on.then_some("kill-on");
@@ -175,12 +174,7 @@ fn object(once: &Once<'_>, run: &Simulated) -> serde_json::Value {
             "lasted_ms": round.lasted.count(),
         });
         if once.scenario.hangs_on_the_path() {
-            object["exit"] = match round.exit {
-                RoundExit::Done => "done",
-                RoundExit::Failed => "failed",
-                RoundExit::Cut => "cut",
-            }
-            .into();
+            object["exit"] = round.exit.word().into();
             object["limited"] = round.limited.into();
             object["answer"] = round.left.map(|left| common::answer(left.answer)).into();
             object["kill_on"] = round.left.is_some_and(|left| left.kill_on).into();

@@ -17,13 +17,13 @@ use ratatui::symbols::Marker;
 use ratatui::text::Line;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph, Row, Table};
 
-use super::run::view::{exit, millions, span, usd};
 use super::runs::{Known, Place, Stands, read};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
-use crate::engine::{Millis, Timestamp, Tokens};
+use crate::engine::{Millis, RoundExit, Timestamp, Tokens};
 use crate::lab::fixed::ufloat;
 use crate::run::Summary;
+use crate::run::figures::{millions, span, usd};
 use crate::run::record::JOURNAL;
 use crate::run::summary::Round;
 use crate::trace;
@@ -261,7 +261,7 @@ fn draw_rounds(frame: &mut Frame<'_>, area: Rect, known: &Known) {
             round.why.clone().unwrap_or_else(|| "-".to_owned()),
             round.output.count().to_string(),
             span(summary.lasted(round)),
-            round.exit.map_or("under way", exit).to_owned(),
+            round.exit.map_or("under way", RoundExit::word).to_owned(),
         ])
     };
     let widths = [6, 10, 6, 8, 10, 14, 9, 9, 10].map(Constraint::Length);
@@ -308,7 +308,7 @@ mod tests {
             Record::Spawn { round: 1, effort: "low".to_owned() },
             Record::Turned(trace::Turn::of(&turn)),
             decided,
-            Record::Ended { round: 1, exit: Word(crate::engine::RoundExit::Done) },
+            Record::Ended { round: 1, exit: Word(RoundExit::Done) },
         ] {
             summary.take(&Line { at_ms: 9_000, record, prev: None });
         }

@@ -221,7 +221,7 @@ pub const KEYS: [Key; 63] = [
         "oracle",
         "",
         "ORACLE",
-        "What says that the task is done: cli:COMMAND, regex:FILE:PATTERN, python:FILE, judge:RUBRIC, all(A, B), any(A, B)",
+        "What says that the task is done: cli:COMMAND, regex:FILE:PATTERN, python:FILE, judge:RUBRIC, all(A; B), any(A; B)",
     ),
     key(
         "oracle",

@@ -181,7 +181,10 @@ fn axis_millionths(text: &str) -> Result<u64, String> {
 }
 
 /// A cap on time: one of nothing would end what it caps before it began.
-fn some_time(text: &str) -> Result<Millis, String> {
+///
+/// # Errors
+/// What it must be, for people.
+pub fn some_time(text: &str) -> Result<Millis, String> {
     axis::duration(text)
         .and_then(|time| if time == Millis::ZERO { Err("it must be above 0".to_owned()) } else { Ok(time) })
 }

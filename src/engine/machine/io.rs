@@ -102,6 +102,18 @@ pub enum RoundExit {
     Cut,
 }
 
+impl RoundExit {
+    /// Its stable word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cut => "cut",
+        }
+    }
+}
+
 /// What an oracle answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
@@ -113,6 +125,19 @@ pub enum Answer {
     Blocked,
     /// The oracle is broken.
     Error,
+}
+
+impl Answer {
+    /// Its stable word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Blocked => "blocked",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// Who asks for a stop, and how urgently.

@@ -1,6 +1,6 @@
 //! How a loop behaves once it has begun: where it is, how often it leaves the best rung, how it comes back.
 //!
-//! Three pictures, each with theory or a verdict beside the simulation. The first [`SETTLING`] rounds of a run are left out where the
+//! Three pictures, each with theory or a verdict beside the simulation. The first `SETTLING` rounds of a run are left out where the
 //! long run is meant. It draws nothing, as [`pictures`](super) says. Units: percent of rounds, rounds, shares of one.
 
 use super::{FAN_RUNS, each_run, name, share};

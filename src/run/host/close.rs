@@ -12,6 +12,15 @@ use crate::run::site::{Gone, Site};
 use crate::run::view::{Told, View};
 use crate::trace::Record;
 
+/// An agent that is gone without a word of how was killed.
+const fn process_end(end: Option<End>) -> ProcessEnd {
+    match end {
+        Some(End::Exited(code)) => ProcessEnd::Exited(code),
+        Some(End::Signalled(signal)) => ProcessEnd::Signalled(signal),
+        None => ProcessEnd::Signalled(9),
+    }
+}
+
 impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
     /// The agent is gone and all was heard: settles the round, and tells that it ended.
     pub(super) fn close(&mut self) -> Result<(), HostError> {
@@ -47,13 +56,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         if left > 0 {
             self.note(&format!("round {number}: {left} processes that the agent left behind were ended"))?;
         }
-        let end = match exit.map(|(end, _)| end) {
-            Some(End::Exited(code)) => ProcessEnd::Exited(code),
-            Some(End::Signalled(signal)) => ProcessEnd::Signalled(signal),
-            None => ProcessEnd::Signalled(9),
-        };
         let over = result.is_some() && ended_after_result.is_some();
-        let closed = live.close(if over { ProcessEnd::Exited(0) } else { end }, cut);
+        let closed = live.close(if over { ProcessEnd::Exited(0) } else { process_end(exit.map(|(end, _)| end)) }, cut);
         // the round is open until the machine is told of its end
         let deaf = cut && self.stamps == Stamps::Agent;
         let mut turns = landed;
@@ -84,22 +88,27 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
         self.look_around(&gone)?;
         self.warn(number, gone.spent, gone.output)?;
         self.tell(Input::Ended { round: number, exit })?;
+        self.show_end(&gone);
+        Ok(())
+    }
+
+    /// Shows what the round came to with its oracle, and what follows from it.
+    fn show_end(&mut self, gone: &Gone<'_>) {
         let spent = self.machine.spent();
         let verdict = self.machine.verdict().copied().filter(|_| self.asked.is_none());
         self.view.ended(&Told {
-            round: number,
-            asked: effort.word(),
-            exit,
-            why: closed.why.as_deref(),
-            turns,
-            output: spent.output.minus(before),
-            lasted: self.os.now().since(began),
+            round: gone.round,
+            asked: gone.effort.word(),
+            exit: gone.exit,
+            why: gone.why,
+            turns: gone.turns,
+            output: gone.output.plus(spent.output.minus(gone.spent.output)),
+            lasted: gone.lasted.plus(self.os.now().since(gone.now)),
             verdict: verdict.as_ref(),
             changed: self.machine.changed(),
             oracle: self.answered.as_ref().map(|(answer, why)| (*answer, why.as_str())),
             spent,
         });
-        Ok(())
     }
 
     /// What the program says of its subagents once it is gone; nobody waits for that who asked twice for a stop, or asks meanwhile.

@@ -69,7 +69,7 @@ const BATCH: usize = 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// The record cannot be written.
-    #[error("cannot write the run's record, so the agent was ended and the loop stopped: {0}")]
+    #[error("cannot write the run's record, so the agent was ended and the loop stopped")]
     Record(#[from] io::Error),
     /// The agent's command line cannot be made.
     #[error("cannot start the agent: {0}")]

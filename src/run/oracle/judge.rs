@@ -19,6 +19,7 @@ use crate::run::agent::{Agent, Agents as _, RECORD_VARIABLE};
 use crate::run::kill::last_of;
 use crate::run::os::{CheckEnd, Checked, Keep, Os};
 use crate::run::place::Place;
+use crate::run::redact::redact;
 
 /// The longest rubric, in bytes.
 const RUBRIC: u64 = 1024 * 1024;
@@ -105,7 +106,7 @@ impl Judge {
         agent.run = format!("{} {name}", self.agent.run);
         prompt.clone_into(&mut agent.prompt);
         // which makes its folder
-        os.replace(&place.file(&format!("{name}/prompt.md")), prompt.as_bytes())
+        os.replace(&place.file(&format!("{name}/prompt.md")), redact(prompt).as_bytes())
             .map_err(|error| format!("the judge's prompt cannot be written: {error}"))?;
         let mut launch =
             agent.launch(place.round, &self.effort, None, os.now()).map_err(|why| format!("the judge: {why}"))?;

@@ -375,10 +375,7 @@ struct Stored<'a> {
 #[must_use]
 pub const fn word(answer: Option<Answer>) -> &'static str {
     match answer {
-        Some(Answer::Pass) => "pass",
-        Some(Answer::Fail) => "fail",
-        Some(Answer::Blocked) => "blocked",
-        Some(Answer::Error) => "error",
+        Some(answer) => answer.word(),
         None => "none",
     }
 }

@@ -41,7 +41,7 @@ use super::oracle::list::CheckList;
 use super::oracle::{Oracle, Rules};
 use super::os::Os;
 use super::place::Place;
-use super::prompt::{Check, Facts, Failure, Left as CapsLeft, Prompts};
+use super::prompt::{Check, Facts, Failure, Prompts};
 use super::protect::Protected;
 use super::purse::Bounds;
 use super::redact::redact;
@@ -232,9 +232,9 @@ impl Project {
     }
 
     /// What is left of the loop's own caps and of those that it shares, whichever is less; this round is counted as spent already.
-    fn left(&self, spent: &Spent) -> CapsLeft {
+    fn left(&self, spent: &Spent) -> Caps {
         let (own, shared) = (&self.asked.caps, self.bounds.caps());
-        CapsLeft {
+        Caps {
             rounds: less(own.rounds, shared.rounds).map(|cap| cap.saturating_add(1).saturating_sub(spent.rounds)),
             budget: less(own.budget, shared.budget).map(|cap| cap.minus(spent.output)),
             tokens: less(own.tokens, shared.tokens).map(|cap| cap.minus(spent.tokens)),

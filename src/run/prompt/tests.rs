@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::MicroUsd;
 
 fn facts() -> Facts {
     Facts {
@@ -15,7 +16,7 @@ fn facts() -> Facts {
         oracle: Some(Failure { why: "exit 101".to_owned(), output: "thread panicked".to_owned() }),
         check: Some(Check { name: "unit".to_owned(), task: "make the unit tests pass".to_owned() }),
         constraints: vec!["no new crates".to_owned(), "keep it small".to_owned()],
-        left: Left { rounds: Some(4), cost: Some(MicroUsd::new(1_500_000)), ..Left::default() },
+        left: Caps { rounds: Some(4), cost: Some(MicroUsd::new(1_500_000)), ..Caps::default() },
         notes: vec!["features.json was restored".to_owned()],
     }
 }

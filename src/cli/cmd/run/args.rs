@@ -70,7 +70,7 @@ pub enum Format {
 }
 
 /// What was given of the settings, by flag; texts, read later so that faults name their origin. The flags are those of
-/// [`KEYS`](crate::cli::settings::keys::KEYS).
+/// [`KEYS`].
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// What was given, by flag.

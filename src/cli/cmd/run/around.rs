@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use super::open::Opened;
 use super::{Prepared, agent_of, in_one};
 use crate::agents::adapter::AgentKind;
+use crate::cli::args::whole;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::caps::caps;
 use crate::cli::settings::gather::Gathered;
-use crate::cli::settings::typed::{flag, list, maybe, read, words};
+use crate::cli::settings::typed::{flag, list, maybe, read, some_time, words};
 use crate::engine::{Asks, Limits, Millis};
 use crate::lab::axis;
 use crate::run::features::Gate;
@@ -33,13 +34,23 @@ const USUAL: &str = "usual";
 /// The most that is read of a file that a setting names, in bytes.
 const MOST: u64 = 16 << 20;
 
+/// Who judges, before its program is looked for.
+#[derive(Debug)]
+struct Judging {
+    kind: AgentKind,
+    /// Model and effort, as they were given.
+    parts: Vec<(&'static str, String)>,
+    /// The score that passes, in millionths.
+    threshold: Option<i64>,
+}
+
 /// What is asked of the project, read and checked before anything is started.
 #[derive(Debug)]
 pub struct Around {
     asked: Asked,
     shared: SharedCaps,
     group: Option<PathBuf>,
-    judge: Option<(AgentKind, Vec<(&'static str, String)>, Option<i64>)>,
+    judge: Option<Judging>,
     /// When the oracle is asked.
     pub asks: Asks,
 }
@@ -57,16 +68,12 @@ impl Around {
             maybe_empty(text, |file| CheckList::parse(&text_at(project, file)?).map_err(|why| format!("{file}: {why}")))
         })?;
         let features = read(all, "gate.features", |text| maybe_empty(text, |file| Ok(PathBuf::from(file))))?;
-        let kill_on: Vec<KillOn> = read(all, "controls.kill_on", |text| each(words(text)?, KillOn::parse))?;
+        let kill_on: Vec<KillOn> = read(all, "controls.kill_on", |text| each(&words(text)?, KillOn::parse))?;
         let shared = read(all, "controls.shared", caps)?;
-        let limit = read(all, "oracle.timeout", axis::duration)?;
+        let limit = read(all, "oracle.timeout", some_time)?;
         let exits = Exits {
             strict: read(all, "oracle.strict", flag)?,
-            blocked: read(
-                all,
-                "oracle.blocked",
-                maybe(|text| text.parse().map_err(|_| "it must be an exit code".to_owned())),
-            )?,
+            blocked: read(all, "oracle.blocked", maybe(|text| whole::<u8, 1, 255>(text).map(i32::from)))?,
         };
         let judges = oracle.as_ref().is_some_and(Oracle::judges);
         let asks = match (&checks, oracle.is_some() || features.is_some()) {
@@ -82,7 +89,7 @@ impl Around {
             task: prepared.prompt.clone(),
             oracle_words: all.get("oracle.run").text.clone(),
             rules: Rules { exits, limit, ..Rules::default() },
-            features: gate(all, features, limit)?,
+            features: gate(all, project, features, limit)?,
             protect: protected(all, project, oracle.as_ref(), &kill_on)?,
             stop_on_change: read(all, "gate.on_change", |text| match text {
                 "restore" => Ok(false),
@@ -152,7 +159,7 @@ impl Around {
     /// Files of shared caps that cannot be read; a judge that cannot be asked.
     pub(super) fn project(mut self, prepared: &Prepared, opened: &Opened, records: &Path) -> Outcome<Project> {
         let place = Place { project: prepared.project.clone(), record: opened.folder.clone(), round: 0 };
-        if let Some((kind, parts, threshold)) = self.judge.take() {
+        if let Some(Judging { kind, parts, threshold }) = self.judge.take() {
             let mut agent = agent_of(prepared, opened, Stamps::Own, kind);
             let part = |name| parts.iter().find(|(flag, _)| *flag == name).map(|(_, text)| text.clone());
             if let Some(model) = part("model") {
@@ -178,7 +185,7 @@ fn maybe_empty<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Resu
     if text.is_empty() { Ok(None) } else { parse(text).map(Some) }
 }
 
-fn each<T>(texts: Vec<String>, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
 }
 
@@ -191,9 +198,19 @@ fn text_at(project: &Path, file: &str) -> Result<String, String> {
     read.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-fn gate(all: &Gathered, features: Option<PathBuf>, limit: Millis) -> Outcome<Option<(PathBuf, Option<Gate>)>> {
+fn gate(
+    all: &Gathered,
+    project: &Path,
+    features: Option<PathBuf>,
+    limit: Millis,
+) -> Outcome<Option<(PathBuf, Option<Gate>)>> {
     let command = read(all, "gate.test", |text| maybe_empty(text, command_line))?;
-    let folder = read(all, "gate.folder", |text| maybe_empty(text, |folder| Ok(PathBuf::from(folder))))?;
+    // a folder that is not there yet is refused where the gate is looked at
+    let place = |folder: &str| {
+        let path = project.join(folder);
+        Ok(fs::canonicalize(&path).unwrap_or(path))
+    };
+    let folder = read(all, "gate.folder", |text| maybe_empty(text, place))?;
     let strict = read(all, "gate.strict", flag)?;
     let Some(file) = features else {
         if command.is_some() || folder.is_some() {
@@ -218,7 +235,7 @@ fn gate(all: &Gathered, features: Option<PathBuf>, limit: Millis) -> Outcome<Opt
 
 /// What the agent must not change: what is named, and by what the loop decides that it is done.
 fn protected(all: &Gathered, project: &Path, oracle: Option<&Oracle>, kill_on: &[KillOn]) -> Outcome<Vec<Glob>> {
-    let mut globs = read(all, "gate.protect", |text| each(list(text)?, Glob::parse))?;
+    let mut globs = read(all, "gate.protect", |text| each(&list(text)?, Glob::parse))?;
     let mut files = oracle.map(Oracle::files).unwrap_or_default();
     for rule in kill_on {
         if let KillOn::Command(argv) = rule {
@@ -264,7 +281,7 @@ fn group(all: &Gathered, shared: &SharedCaps) -> Outcome<Option<PathBuf>> {
 }
 
 /// Who judges: kind, model and effort, and the score that passes.
-fn judge(prepared: &Prepared) -> Outcome<(AgentKind, Vec<(&'static str, String)>, Option<i64>)> {
+fn judge(prepared: &Prepared) -> Outcome<Judging> {
     let all = &prepared.settings;
     let threshold = read(all, "oracle.threshold", |text| {
         maybe_empty(text, |text| {
@@ -282,5 +299,5 @@ fn judge(prepared: &Prepared) -> Outcome<(AgentKind, Vec<(&'static str, String)>
         }
         None => prepared.kind,
     };
-    Ok((kind, parts, threshold))
+    Ok(Judging { kind, parts, threshold })
 }

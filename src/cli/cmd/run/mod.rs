@@ -27,8 +27,9 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
-use crate::cli::settings::typed::{Typed, Which, which};
+use crate::cli::settings::typed::{Typed, Which, list, which};
 use crate::engine::{Band, Ladder};
+use crate::run::figures::{caps, size};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::System;
 use crate::run::{Clocks, Host, HostError, Stamps};
@@ -211,6 +212,13 @@ fn introduce(prepared: &Prepared, opened: &Opened, has_end: bool, loud: Loud, js
         prepared.settings.get("governor.juice").text,
         prepared.settings.get("governor.over").text,
     ));
+    say(&format!("flyball: the task has {}", size(&prepared.prompt)));
+    let mut caps = caps(&prepared.typed.limits.caps());
+    // as they were given; what other runs left of them is not known yet
+    caps.extend(list(&prepared.settings.get("controls.shared").text).unwrap_or_default());
+    if !caps.is_empty() {
+        say(&format!("flyball: stops at {} at the latest", caps.join(", ")));
+    }
     opened.notes.iter().for_each(|note| warn(note));
     if prepared.sim.is_none() {
         match prepared.typed.permissions {

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::view::{millions, span, usd};
 use crate::cli::exit::Exit;
 use crate::cli::output::say;
 use crate::cli::settings::Typed;
 use crate::engine::{Control, MicroUsd};
 use crate::run::Ended;
+use crate::run::figures::{millions, rounds, span, usd};
 use crate::run::os::Asked;
 
 /// Says it, and gives the exit code.
@@ -51,7 +51,10 @@ pub fn detail(ended: &Ended, typed: &Typed) -> String {
     let (spent, limits) = (ended.spent, &typed.limits);
     let of = |cap: Option<String>| cap.map(|cap| format!(" of {cap}")).unwrap_or_default();
     let mut first = match ended.control {
-        Control::Rounds => format!("{}{} rounds", spent.rounds, of(limits.rounds.map(|cap| cap.to_string()))),
+        Control::Rounds => match limits.rounds {
+            Some(cap) => format!("{} of {}", spent.rounds, rounds(cap.get())),
+            None => rounds(spent.rounds),
+        },
         Control::Budget => format!("{}{} output tokens", millions(spent.output), of(limits.budget.map(millions))),
         Control::Tokens => format!("{}{} tokens of all kinds", millions(spent.tokens), of(limits.tokens.map(millions))),
         Control::Cost => format!("{}{}", usd(spent.cost), of(limits.cost.map(usd))),
@@ -63,12 +66,12 @@ pub fn detail(ended: &Ended, typed: &Typed) -> String {
             )
         }
         Control::AgentFailures => {
-            format!("{} rounds in a row failed", limits.agent_failures.map_or_else(String::new, |cap| cap.to_string()))
+            format!("{} in a row failed", rounds(limits.agent_failures.map_or(0, |cap| u64::from(cap.get()))))
         }
         Control::Unmetered => "something was spent that nobody counted, and a cap on spending is set".to_owned(),
         Control::Interrupted => "run the same command again to go on".to_owned(),
         Control::NoProgress => {
-            format!("{} rounds in a row changed nothing", ended.kept.rows.tree.length.saturating_sub(1))
+            format!("{} in a row changed nothing", rounds(u64::from(ended.kept.rows.tree.length.saturating_sub(1))))
         }
         Control::SameError => "the last rounds failed with the same error".to_owned(),
         Control::Limit => "the backend's limit does not lift in the time that may be waited".to_owned(),
@@ -81,5 +84,5 @@ pub fn detail(ended: &Ended, typed: &Typed) -> String {
         first = detail.clone();
     }
     let cost = if spent.cost == MicroUsd::ZERO { String::new() } else { format!(", {}", usd(spent.cost)) };
-    format!("{first}; {} rounds, {} output tokens{cost}, {}", spent.rounds, millions(spent.output), span(spent.wall))
+    format!("{first}; {}, {} output tokens{cost}, {}", rounds(spent.rounds), millions(spent.output), span(spent.wall))
 }

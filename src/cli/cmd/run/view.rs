@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use super::pages::Pages;
 use crate::cli::cmd::common;
 use crate::cli::output::{say, warn};
-use crate::engine::{
-    Answer, Band, Ladder, MicroUsd, Millis, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting,
-};
+use crate::engine::{Band, Ladder, MicroUsd, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting};
+use crate::run::figures::{millions, span, usd};
 use crate::run::{Told, View};
 
 /// How much is said.
@@ -99,7 +98,7 @@ impl View for Show {
             "event": "round",
             "round": told.round,
             "effort": told.asked,
-            "exit": exit(told.exit),
+            "exit": told.exit.word(),
             "why_failed": told.why,
             "turns": told.turns,
             "output_tokens": told.output.count(),
@@ -107,7 +106,7 @@ impl View for Show {
             "reading": mean.map(|mean| json!({"total_tokens": mean.total().count(), "turns": mean.turns()})),
             "next": verdict.map(|verdict| self.ladder.effort(verdict.to).word()),
             "why": verdict.map(|verdict| verdict.decision.why.word()),
-            "oracle": told.oracle.map(|(answer, why)| json!({"answer": answered(answer), "why": why})),
+            "oracle": told.oracle.map(|(answer, why)| json!({"answer": answer.word(), "why": why})),
             "pinned": verdict.map(|verdict| verdict.pinned),
             "spent_output_tokens": told.spent.output.count(),
             "spent_tokens": told.spent.tokens.count(),
@@ -125,7 +124,7 @@ impl View for Show {
         let mark = match told.exit {
             RoundExit::Done => String::new(),
             RoundExit::Failed | RoundExit::Cut => {
-                format!("  {}: {}", exit(told.exit), told.why.unwrap_or("ended by flyball"))
+                format!("  {}: {}", told.exit.word(), told.why.unwrap_or("ended by flyball"))
             }
         };
         let text = row([
@@ -139,8 +138,7 @@ impl View for Show {
             &span(told.lasted),
             &self.spent(told.spent),
         ]);
-        let oracle =
-            told.oracle.map_or_else(String::new, |(answer, why)| format!("  oracle {}: {why}", answered(answer)));
+        let oracle = told.oracle.map_or_else(String::new, |(answer, why)| format!("  oracle {}: {why}", answer.word()));
         self.line(&format!("{text}{mark}{oracle}"));
     }
 
@@ -169,67 +167,4 @@ fn row(cells: [&str; 9]) -> String {
     format!(
         "{round:>5}  {effort:<8}  {turns:>5}  {reading:>8}  {band:<6}  {then:<16}  {output:>8}  {lasted:>7}  {spent}"
     )
-}
-
-/// The word of a round's end.
-#[must_use]
-pub const fn exit(exit: RoundExit) -> &'static str {
-    match exit {
-        RoundExit::Done => "done",
-        RoundExit::Failed => "failed",
-        RoundExit::Cut => "cut",
-    }
-}
-
-/// The word of an oracle's answer.
-#[must_use]
-pub const fn answered(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Pass => "pass",
-        Answer::Fail => "fail",
-        Answer::Blocked => "blocked",
-        Answer::Error => "error",
-    }
-}
-
-/// Tokens in millions, to the hundredth; below that, whole.
-#[must_use]
-pub fn millions(tokens: Tokens) -> String {
-    match tokens.count() {
-        count if count < 10_000 => count.to_string(),
-        count => format!("{}.{:02}M", count / 1_000_000, count / 10_000 % 100),
-    }
-}
-
-/// Dollars and cents.
-#[must_use]
-pub fn usd(cost: MicroUsd) -> String {
-    let cents = cost.count().saturating_add(5_000) / 10_000;
-    format!("${}.{:02}", cents / 100, cents % 100)
-}
-
-/// A length of time in its two largest units.
-#[must_use]
-pub fn span(span: Millis) -> String {
-    let seconds = span.count() / 1000;
-    match seconds {
-        0 => format!("{} ms", span.count()),
-        1..60 => format!("{seconds} s"),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_read_well() {
-        assert_eq!(millions(Tokens::new(9_999)), "9999");
-        assert_eq!(millions(Tokens::new(10_000_000)), "10.00M");
-        assert_eq!(usd(MicroUsd::new(1_234_999)), "$1.23");
-        assert_eq!(span(Millis::from_secs(3_725)), "1h02m");
-        assert_eq!(span(Millis::new(900)), "900 ms");
-    }
 }
