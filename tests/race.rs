@@ -18,8 +18,8 @@ const RACE: u32 = 64;
 fn worlds() -> Vec<World> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('s')));
-    files.retain(|path| !path.ends_with("sonnet-5.toml"));
+    // S01 to S18, whatever other scenarios there are
+    files.retain(|path| path.file_name().is_some_and(|name| ("s01".."s19").contains(&&*name.to_string_lossy())));
     files.sort();
     let load = |path: &std::path::PathBuf| {
         let mut scenario = Scenario::read(path).unwrap();
