@@ -9,6 +9,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,8 @@ impl Folder {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         match file.try_lock() {
+            // somebody removed it between the two: the lock on what is gone keeps nobody out
+            Ok(()) if !is_at(&file, &path) => return self.lock(unix),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(taken(&mut file)),
             Err(TryLockError::Error(source)) => return Err(io(source)),
@@ -137,6 +140,12 @@ impl Folder {
             Ok(()) | Err(TryLockError::Error(_)) => None,
         }
     }
+}
+
+/// Whether a file is the one at this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let there = fs::symlink_metadata(path).ok().zip(file.metadata().ok());
+    there.is_some_and(|(there, own)| (there.dev(), there.ino()) == (own.dev(), own.ino()))
 }
 
 fn taken(file: &mut File) -> FolderError {

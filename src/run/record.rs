@@ -75,6 +75,8 @@ pub struct Recovered {
     pub open: Option<(u64, ProcessId)>,
     /// What stopped the loop, where it stopped.
     pub stopped: Option<Control>,
+    /// The oracle was asked of the last round, and its answer is not there.
+    pub unanswered: bool,
     /// What was kept before a spent budget cleared it.
     pub before: Option<Checkpoint>,
     /// The efforts of the ladder that the journal was written on.
@@ -146,7 +148,7 @@ pub fn recover(state: Option<&[u8]>, journal: &[u8]) -> Result<Recovered, Record
     if let (false, Some(state)) = (seen, &state) {
         return Err(RecordError::Apart { lines: state.journal_lines });
     }
-    let Walk { kept, found, at, open, stopped, before } = walk;
+    let Walk { kept, found, at, open, stopped, unanswered, before } = walk;
     Ok(Recovered {
         kept,
         found,
@@ -156,6 +158,7 @@ pub fn recover(state: Option<&[u8]>, journal: &[u8]) -> Result<Recovered, Record
         bytes: u64::try_from(whole).unwrap_or(u64::MAX),
         open,
         stopped,
+        unanswered,
         before,
         ladder: reader.header().setup.ladder.clone(),
     })
@@ -169,6 +172,7 @@ struct Walk {
     at: Timestamp,
     open: Option<(u64, ProcessId)>,
     stopped: Option<Control>,
+    unanswered: bool,
     before: Option<Checkpoint>,
 }
 
@@ -187,6 +191,8 @@ impl Walk {
             Record::Group { round, process } => self.open = Some((*round, process.clone())),
             Record::Ended { .. } => self.open = None,
             Record::Stop { control } => self.stopped = Some(control.0),
+            Record::Verify { .. } => self.unanswered = true,
+            Record::Verified { .. } | Record::Spawn { .. } => self.unanswered = false,
             Record::Persisted { .. }
             | Record::Spawned { .. }
             | Record::Turned(_)
@@ -194,16 +200,13 @@ impl Walk {
             | Record::Settled { .. }
             | Record::Heard { .. }
             | Record::Refused { .. }
-            | Record::Verified { .. }
             | Record::Progress { .. }
             | Record::LimitUntil { .. }
             | Record::Shared(_)
             | Record::Asked { .. }
             | Record::Woke {}
             | Record::Absorbed {}
-            | Record::Spawn { .. }
             | Record::Terminate { .. }
-            | Record::Verify { .. }
             | Record::Wait { .. }
             | Record::Agent { .. }
             | Record::Note { .. } => {}

@@ -199,3 +199,42 @@ fn it_raises_its_own_caps() {
         .ends(1, "stopped by rounds: 2 of 2");
     assert_eq!(text(&world, "flyball.toml"), "[controls]\nrounds = 2\n");
 }
+
+#[test]
+fn it_removes_the_record_under_way() {
+    for acts in [
+        "rm -rf .flyball",
+        "rm \"$FLYBALL_RECORD/journal.jsonl\"",
+        ": >\"$FLYBALL_RECORD/journal.jsonl\"",
+        "mv .flyball away; ln -s away .flyball; rm away/runs/*/journal.jsonl",
+    ] {
+        let world = World::new();
+        let came = cheat(&world, acts, &["--max-rounds", "9"]);
+        assert_eq!(came.code, 2, "{acts}\n{}", came.err);
+        came.says("journal.jsonl was ").says("by somebody else while the run went on");
+        world.nothing_left();
+    }
+}
+
+#[test]
+fn it_removes_the_lock() {
+    let world = World::new();
+    let body = "cat >/dev/null; turn 1 400; rm .flyball/lock; echo $$ >\"$here/pid\"; while :; do sleep 0.02; done";
+    let mut command = world.runs(body, &["--max-rounds", "9"]);
+    let live = world.start(&mut command);
+    until(|| fs::read_to_string(world.path("pid")).is_ok_and(|pid| pid.ends_with('\n')));
+    for fresh in [&[][..], &["--fresh"]] {
+        let second = world
+            .command()
+            .args(["run", "--agent", "sim", "--max-rounds", "1"])
+            .args(fresh)
+            .arg("a task")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&second.stderr).into_owned();
+        assert!(second.status.code() == Some(2) && said.contains("another flyball is at work in the run"), "{said}");
+    }
+    live.signal(rustix::process::Signal::INT);
+    live.ends().ends(130, "stopped by interrupted");
+    world.nothing_left();
+}

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::{Came, World, short};
+use crate::world::{Came, World, short, until};
 
 /// One control, and what makes it fire.
 #[derive(Clone, Copy, Debug)]
@@ -215,4 +215,43 @@ fn people_are_warned_of_a_cap_that_is_near_and_of_a_round_that_runs_away() {
     let flags = ["--budget", "0.001", "--max-rounds", "40", "--warn", "0.5"];
     let came = world.run(&format!("{SAYS}\n{HELLO}\nbye"), &flags);
     came.ends(1, "stopped by budget").says("50% of the cap on budget is reached").says("ran away");
+}
+
+#[test]
+fn a_question_that_was_interrupted_on_the_last_round_is_asked_again() {
+    let world = World::new();
+    let oracle = world.path("oracle.sh").display().to_string();
+    // waits where it is asked the first time, and says so
+    let script = "if [ -e \"$0.asked\" ]; then exit 0; fi; touch \"$0.asked\"; sleep 600";
+    fs::write(&oracle, script).unwrap();
+    let asks = format!("cli:sh {oracle}");
+    let body = format!("{SAYS}\n{HELLO}\nbye");
+    let mut command = world.runs(&body, &["--max-rounds", "1", "--oracle", &asks]);
+    let live = world.start(&mut command);
+    until(|| world.path("oracle.sh.asked").exists());
+    live.signal(rustix::process::Signal::INT);
+    live.ends().ends(130, "stopped by interrupted");
+    world.start(&mut command).ends().ends(0, "stopped by oracle-passed");
+}
+
+#[test]
+fn whoever_goes_on_after_a_stop_has_patience_again_and_raises_only_what_is_raised() {
+    let world = World::new();
+    let body = format!("{SAYS}\n{}", Act::Fails.lines());
+    let mut command = world.runs(&body, &["--max-failures", "2", "--max-rounds", "9"]);
+    world.start(&mut command).ends().ends(1, "stopped by agent-failures: 2 rounds in a row failed; 2 rounds");
+    let args: Vec<std::ffi::OsString> = command.get_args().map(ToOwned::to_owned).collect();
+    // flags stand before the task and the agent
+    let again = |more: &[&str]| {
+        let mut command = world.command();
+        command.arg(&args[0]).args(more).args(&args[1..]);
+        world.start(&mut command).ends()
+    };
+    again(&["--resume"]).ends(1, "stopped by agent-failures: 2 rounds in a row failed; 4 rounds");
+    for raise in ["rounds=9", "rounds=3"] {
+        let came = again(&["--resume", "--raise", raise]);
+        assert_eq!(came.code, 2, "{raise}");
+        came.says("controls.rounds is 9, and this would not raise it");
+    }
+    again(&["--resume", "--raise", "rounds=20"]).says("controls.rounds was raised from 9 to 20");
 }

@@ -135,7 +135,7 @@ fn a_changed_byte_in_the_journal_is_refused_by_its_line() {
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = lines.iter().position(|line| line.contains("\"turned\"")).unwrap();
-    let changed = lines[at].replace("400", "401");
+    let changed = lines[at].replace("\"output_tokens\":400", "\"output_tokens\":401");
     assert_ne!(changed, lines[at]);
     fs::write(&path, text.replace(lines[at], &changed)).unwrap();
     let came = again(&world, &["--max-rounds", "4"], "a task");

@@ -210,16 +210,17 @@ impl<L: Law, C: Cutoff> Machine<L, C> {
 
     /// Begins a round, unless a cap forbids it.
     fn begin(&mut self) {
-        let original = self.first && self.plan.budget_order == BudgetOrder::AfterARound;
+        let first = core::mem::take(&mut self.first);
+        let original = first && self.plan.budget_order == BudgetOrder::AfterARound;
         let reached = self.reached().filter(|&cap| !(original && cap == Control::Budget));
+        // a question costs no round: one that was lost with the last round that is allowed is still asked
+        let asks = first && self.plan.verify == Asks::BeforeToo && self.asked.is_none();
+        if asks && reached.is_none_or(|cap| cap == Control::Rounds) {
+            return self.verify();
+        }
         if let Some(control) = self.asked.or(reached) {
             return self.stop(control);
         }
-        if self.first && self.plan.verify == Asks::BeforeToo {
-            self.first = false;
-            return self.verify();
-        }
-        self.first = false;
         self.kept.rows = self.rows;
         self.kept.rounds = self.kept.rounds.saturating_add(1);
         self.spent.rounds = self.kept.rounds;

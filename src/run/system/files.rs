@@ -5,16 +5,25 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use crate::run::os::Put;
+use crate::run::record::JOURNAL;
 
 /// The files of one run's folder.
 #[derive(Debug)]
 pub(super) struct Files {
     folder: PathBuf,
-    open: BTreeMap<String, File>,
+    open: BTreeMap<String, Open>,
+}
+
+/// A file that is added to.
+#[derive(Debug)]
+struct Open {
+    file: File,
+    /// Its length, as far as this process knows.
+    length: u64,
 }
 
 impl Files {
@@ -27,7 +36,7 @@ impl Files {
         self.open.retain(|name, _| !name.contains('/'));
     }
 
-    fn file(&mut self, name: &str) -> io::Result<&mut File> {
+    fn file(&mut self, name: &str) -> io::Result<&mut Open> {
         if !self.open.contains_key(name) {
             let path = self.folder.join(name);
             if let Some(folder) = path.parent() {
@@ -38,21 +47,45 @@ impl Files {
             if fresh && !name.contains('/') {
                 sync_folder(&self.folder)?;
             }
-            self.open.insert(name.to_owned(), file);
+            if name == JOURNAL {
+                // held for as long as this process lives, whatever becomes of the lock's file
+                file.try_lock().map_err(|_| io::Error::other("another flyball writes the journal of this run"))?;
+            }
+            let length = file.metadata()?.len();
+            self.open.insert(name.to_owned(), Open { file, length });
         }
         self.open.get_mut(name).ok_or_else(|| io::Error::other("a file that was just opened is gone"))
     }
 
     pub(super) fn append(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.file(name)?.write_all(bytes)
+        let open = self.file(name)?;
+        open.file.write_all(bytes)?;
+        open.length = open.length.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(())
     }
 
     pub(super) fn sync(&mut self, name: &str) -> io::Result<()> {
-        self.file(name)?.sync_data()
+        let path = self.folder.join(name);
+        let open = self.file(name)?;
+        open.file.sync_data()?;
+        open.is_there(&path)
     }
 
     pub(super) fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         write_whole(&self.folder.join(name), bytes)
+    }
+}
+
+impl Open {
+    /// That the file is still the one at its path, and as long as it was written: an agent of the same user can remove or cut it.
+    fn is_there(&self, path: &Path) -> io::Result<()> {
+        let (own, there) = (self.file.metadata()?, fs::symlink_metadata(path).ok());
+        let same = there.is_some_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino()));
+        if same && own.len() == self.length {
+            return Ok(());
+        }
+        let what = if same { "changed" } else { "removed or replaced" };
+        Err(io::Error::other(format!("{} was {what} by somebody else while the run went on", path.display())))
     }
 }
 

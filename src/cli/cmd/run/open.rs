@@ -20,7 +20,8 @@ use sha2::{Digest, Sha256};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::{Gathered, Origin, Value};
 use crate::cli::settings::keys::KEYS;
-use crate::engine::{Checkpoint, Control, Ladder, Rows, Timestamp};
+use crate::engine::{Checkpoint, Control, Ladder, Millis, Rows, Timestamp};
+use crate::lab::axis;
 use crate::run::folder::{Folder, FolderError, Lock};
 use crate::run::record::{CONFIG, JOURNAL, Recovered, STATE};
 use crate::run::system::files::write_whole;
@@ -56,6 +57,8 @@ pub struct Opened {
     pub resumed: bool,
     /// The round that its last process lost under way.
     pub lost: Option<u64>,
+    /// The oracle was asked of its last round and did not answer.
+    pub unanswered: bool,
     /// The journal's place, where it was there before.
     place: Option<(u64, String)>,
     /// For people.
@@ -89,6 +92,11 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
         Failure::usage(error).while_("cannot start a run").hint(hint)
     })?;
     if wish.fresh {
+        if let Some(id) = folder.runs().pop().filter(|id| is_held(&folder.run(id).join(JOURNAL))) {
+            return Err(
+                Failure::said(format!("another flyball is at work in the run {id}")).while_("cannot start a run")
+            );
+        }
         let notes = end_unread(folder);
         return Ok(begin(folder, now, Checkpoint::default(), notes, lock));
     }
@@ -98,6 +106,12 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
         }
         return Ok(begin(folder, now, Checkpoint::default(), Vec::new(), lock));
     };
+    // whoever lost the lock's file still holds the journal
+    if is_held(&folder.run(&last.id).join(JOURNAL)) {
+        return Err(Failure::said(format!("another flyball is at work in the run {}", last.id))
+            .while_("cannot start a run")
+            .hint("one run at a time in a project; --state DIR keeps another's records elsewhere"));
+    }
     let mut notes = end_leftovers(&folder.run(&last.id), &last);
     let goes_on = wish.resume || matches!(last.recovered.stopped, None | Some(Control::Interrupted));
     if !goes_on {
@@ -112,10 +126,14 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
     let journal = run.join(JOURNAL);
     cut(&journal, last.recovered.bytes)
         .map_err(|error| Failure::usage(error).while_(format!("cannot go on with {}", journal.display())))?;
-    let Recovered { kept, found, at, lines, last: hash, before, stopped, open, .. } = last.recovered;
+    let Recovered { kept, found, at, lines, last: hash, before, stopped, open, unanswered, .. } = last.recovered;
     let lost = open.map(|(round, _)| round);
     // a spent budget cleared what was kept; whoever lifts it goes on from before
-    let kept = if stopped == Some(Control::Budget) { before.unwrap_or(kept) } else { kept };
+    let mut kept = if stopped == Some(Control::Budget) { before.unwrap_or(kept) } else { kept };
+    if !matches!(stopped, None | Some(Control::Interrupted)) {
+        // whoever says that it is to go on after a stop has patience again
+        kept.rows = Rows::default();
+    }
     Ok(Opened {
         id: last.id,
         folder: run,
@@ -123,6 +141,7 @@ pub fn open(folder: &Folder, settings: &mut Gathered, prompt: &str, wish: &Wish)
         at,
         resumed: true,
         lost,
+        unanswered,
         place: Some((lines, hash)),
         notes,
         found: found.count(),
@@ -140,6 +159,7 @@ fn begin(folder: &Folder, now: Timestamp, kept: Checkpoint, notes: Vec<String>, 
         at: Timestamp::EPOCH,
         resumed: false,
         lost: None,
+        unanswered: false,
         place: None,
         notes,
         found: 0,
@@ -287,8 +307,17 @@ fn lift(settings: &mut Gathered, before: &BTreeMap<String, String>, raise: &str)
     let key =
         key.ok_or_else(|| Failure::said(format!("--raise {raise}: no cap is called {name}; there are {}", names())))?;
     let was = before.get(&key.full()).cloned().unwrap_or_default();
+    let number = |text: &str| text.parse::<f64>().ok().or_else(|| axis::duration(text).ok().map(millis));
+    if was == "none" || number(text).zip(number(&was)).is_some_and(|(now, was)| now <= was) {
+        return Err(Failure::said(format!("--raise {raise}: {} is {was}, and this would not raise it", key.full())));
+    }
     settings.replace(&key.full(), Value { text: text.to_owned(), origin: Origin::Flag("raise".to_owned()) });
     Ok(format!("{} was raised from {was} to {text}", key.full()))
+}
+
+/// Milliseconds as a number to compare.
+fn millis(span: Millis) -> f64 {
+    f64::from(u32::try_from(span.count()).unwrap_or(u32::MAX))
 }
 
 /// Refuses to go on with settings that differ.
@@ -311,10 +340,20 @@ fn same(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish) -> Outcome<
     if differ.is_empty() {
         return Ok(());
     }
-    let failure = Failure::said(differ.join("\n  "))
-        .while_(format!("the run {} was not finished, and was started with other settings", last.id));
+    let failure = Failure::said(differ.join("\n  ")).while_(match last.recovered.stopped {
+        None | Some(Control::Interrupted) => {
+            format!("the run {} was not finished, and was started with other settings", last.id)
+        }
+        Some(control) => format!("the run {} was stopped by {control}, and was started with other settings", last.id),
+    });
     Err(failure
         .hint("give the same settings to go on; --raise CAP=VALUE with --resume lifts a cap; --fresh starts a new run"))
+}
+
+/// Whether a living process writes this file.
+fn is_held(journal: &Path) -> bool {
+    let file = fs::File::open(journal);
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }
 
 /// Cuts what was half written.

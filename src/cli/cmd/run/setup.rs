@@ -88,7 +88,8 @@ pub(super) fn machine(
 ) -> Machine<Cooldown<AnyLaw>> {
     let mut plan = Plan::new(prepared.ladder.clone(), &prepared.settings.get("agent.effort").text);
     (plan.rest, plan.backoff, plan.grace, plan.limits) = (typed.rest, typed.backoff, typed.grace, typed.limits);
-    plan.verify = asks;
+    // what was lost with the process before is asked again
+    plan.verify = if opened.unanswered && asks == Asks::After { Asks::BeforeToo } else { asks };
     (plan.limit_backoff, plan.salt) = (typed.limit_backoff, salt(&opened.id));
     let governor = Governor::new(
         typed.law.tuned(&prepared.settings.tuning()),

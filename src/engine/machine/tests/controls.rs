@@ -135,10 +135,18 @@ fn what_is_done_already_costs_nothing() {
 
 #[test]
 fn a_cap_that_is_reached_comes_before_the_first_question() {
-    let kept = Checkpoint { rounds: 4, ..Checkpoint::default() };
-    let limits = Limits { rounds: NonZeroU64::new(4), ..Limits::default() };
-    let mut spent = host(Plan { limits, verify: Asks::BeforeToo, ..plan() }, kept);
-    assert_eq!(spent.persist(), [Output::Stop(Control::Rounds)]);
+    let kept = Checkpoint { rounds: 4, tokens: Tokens::new(9), ..Checkpoint::default() };
+    let limits = Limits { tokens: Some(Tokens::new(9)), ..Limits::default() };
+    let mut spent = host(Plan { limits, verify: Asks::BeforeToo, ..plan() }, kept.clone());
+    assert_eq!(spent.persist(), [Output::Stop(Control::Tokens)]);
+    // but for rounds, of which a question is none
+    for (answer, control) in [(Answer::Pass, Control::OraclePassed), (Answer::Fail, Control::Rounds)] {
+        let limits = Limits { rounds: NonZeroU64::new(4), ..Limits::default() };
+        let mut last = host(Plan { limits, verify: Asks::BeforeToo, ..plan() }, kept.clone());
+        assert_eq!(last.persist()[0], Output::Verify { round: 0 });
+        last.tell(Input::Verified { round: 0, answer });
+        assert_eq!(last.drain(), [Output::Stop(control)]);
+    }
 }
 
 #[test]
