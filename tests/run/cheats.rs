@@ -238,3 +238,33 @@ fn it_removes_the_lock() {
     live.ends().ends(130, "stopped by interrupted");
     world.nothing_left();
 }
+
+#[test]
+fn it_replaces_the_script_of_a_check_and_makes_settings_for_the_next_run() {
+    let world = World::new();
+    fs::write(world.project.join("c.sh"), "exit 1\n").unwrap();
+    fs::write(world.project.join("k.toml"), "[[check]]\nname = \"a\"\ncommand = \"sh c.sh\"\n").unwrap();
+    let acts = "echo exit 0 >c.sh; printf '[controls]\\nrounds = 50\\n' >flyball.toml";
+    let flags = [&TWO[..], &["--checks", "k.toml"]].concat();
+    cheat(&world, acts, &flags).ends(1, "stopped by rounds");
+    assert_eq!(text(&world, "c.sh"), "exit 1\n");
+    assert!(!world.project.join("flyball.toml").exists());
+    noted(&world, "protected: flyball.toml");
+}
+
+#[test]
+fn what_the_loop_decides_by_must_be_there_before_the_agent_can_make_it() {
+    for flags in [
+        ["--oracle", "cli:./none.sh"],
+        ["--oracle", "python:none.py"],
+        ["--oracle", "all(cli:true; cli:sh none.sh)"],
+        ["--oracle", "judge:none.md"],
+        ["--kill-on", "python:none.py"],
+    ] {
+        let world = World::new();
+        let came = cheat(&world, "touch none.sh", &[&TWO[..], &flags].concat());
+        assert_eq!(came.code, 2, "{flags:?}\n{}", came.err);
+        came.says("there is no file ");
+        assert!(world.records().is_empty(), "nothing was begun");
+    }
+}

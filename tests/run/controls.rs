@@ -255,3 +255,20 @@ fn whoever_goes_on_after_a_stop_has_patience_again_and_raises_only_what_is_raise
     }
     again(&["--resume", "--raise", "rounds=20"]).says("controls.rounds was raised from 9 to 20");
 }
+
+#[test]
+fn a_question_that_the_wall_cuts_off_is_no_broken_oracle() {
+    for flags in [["--oracle", "cli:sleep 600"], ["--kill-on", "cli:sleep 600"]] {
+        let world = World::new();
+        let flags = [&["--max-wall", "700ms"][..], &flags].concat();
+        world.run(&format!("{SAYS}\n{HELLO}\nbye"), &flags).ends(1, "stopped by wall");
+    }
+}
+
+#[test]
+fn a_bracket_that_is_not_closed_is_no_program() {
+    let world = World::new();
+    let came = world.run(&format!("{SAYS}\n{HELLO}\nbye"), &["--max-rounds", "1", "--oracle", "all(cli:true"]);
+    assert_eq!(came.code, 2);
+    came.says("a bracket is not closed");
+}

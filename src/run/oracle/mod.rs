@@ -164,12 +164,20 @@ impl Oracle {
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         match self {
-            Self::Command(argv) => match &argv[..] {
-                [python, file] if python == "python3" => vec![PathBuf::from(file)],
-                words => words.iter().filter(|word| is_script(word)).map(PathBuf::from).collect(),
-            },
+            Self::Command(argv) => scripts(argv),
             Self::Judge(rubric) => vec![rubric.clone()],
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::files).collect(),
+            Self::Pattern { .. } => Vec::new(),
+        }
+    }
+
+    /// What of it must be there before anything is asked: programs that are named by a path, what an interpreter is given, rubrics.
+    #[must_use]
+    pub fn needs(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Command(argv) => needs(argv),
+            Self::Judge(rubric) => vec![rubric.clone()],
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::needs).collect(),
             Self::Pattern { .. } => Vec::new(),
         }
     }
@@ -199,6 +207,23 @@ impl Oracle {
             Self::Any(parts) => several(os, place, asking, parts, false),
         }
     }
+}
+
+/// What of a command must be there: its program where that is a path, and the script that an interpreter is given.
+#[must_use]
+pub fn needs(argv: &[String]) -> Vec<PathBuf> {
+    let [program, rest @ ..] = argv else { return Vec::new() };
+    let interprets = ["python3", "python", "sh", "bash", "node", "ruby", "perl"].contains(&program.as_str());
+    let script = rest.first().filter(|word| interprets && (is_script(word) || program.starts_with("python")));
+    let script = script.filter(|word| !word.starts_with('-'));
+    let path = Some(program).filter(|program| program.contains('/'));
+    path.into_iter().chain(script).map(PathBuf::from).collect()
+}
+
+/// Files that a command decides by: what is written in it as a path of a script.
+#[must_use]
+pub fn scripts(argv: &[String]) -> Vec<PathBuf> {
+    argv.iter().filter(|word| is_script(word)).map(PathBuf::from).chain(needs(argv)).collect()
 }
 
 /// Whether a word of an argv is a path that a person wrote as one.

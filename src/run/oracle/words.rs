@@ -15,7 +15,8 @@ const SHELL: [&str; 9] = ["&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"];
 pub(super) fn oracle(text: &str, depth: usize) -> Result<Oracle, String> {
     for (name, make) in [("all", Oracle::All as fn(Vec<Oracle>) -> Oracle), ("any", Oracle::Any)] {
         let inner = text.strip_prefix(name).and_then(|rest| rest.trim_start().strip_prefix('('));
-        if let Some(inner) = inner.and_then(|inner| inner.strip_suffix(')')) {
+        if let Some(inner) = inner {
+            let inner = inner.strip_suffix(')').ok_or_else(|| format!("a bracket is not closed: `{text}`"))?;
             if depth == DEPTH {
                 return Err(format!("`{name}` stands {DEPTH} deep in others; that is as deep as it goes"));
             }

@@ -10,6 +10,8 @@ use crate::run::prompt::{Check, Failure};
 use crate::run::redact::redact;
 use crate::run::site::Verdict;
 
+/// With less than this left a question was cut off by the end of the run's time.
+const NO_TIME: Millis = Millis::new(100);
 /// How much of an oracle's output a prompt may quote, in bytes.
 const QUOTED: usize = 16 * 1024;
 
@@ -34,8 +36,13 @@ impl Project {
         if let Some(oracle) = self.asked.oracle.clone().filter(|_| verdict.answer == Some(Answer::Pass)) {
             let asking = self.asking(time);
             let mut answered = oracle.ask(os, &self.place, &asking).map_err(|error| unwritten(&error))?;
+            time = less(time, answered.lasted);
             answered.why = format!("{}: {}", self.asked.oracle_words, answered.why);
             self.take(answered, &mut verdict);
+        }
+        if time.is_some_and(|time| time < NO_TIME) && matches!(verdict.answer, None | Some(Answer::Error)) {
+            // cut off because the run's time is over: that says nothing of the oracle, and the cap is what stops
+            verdict.answer = Some(Answer::Fail);
         }
         let control = match verdict.answer {
             Some(Answer::Pass) => Some(Control::OraclePassed),

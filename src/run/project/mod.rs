@@ -74,8 +74,10 @@ pub struct Asked {
     pub features: Option<(PathBuf, Option<Gate>)>,
     /// What gives up.
     pub kill_on: Vec<KillOn>,
-    /// Files that the agent must not change.
+    /// Files that the agent must not change, as a person names them.
     pub protect: Vec<Glob>,
+    /// Files by which the loop decides: the agent must not change them either, nor make them.
+    pub decides: Vec<Glob>,
     /// A change of them stops the loop, after it was put back.
     pub stop_on_change: bool,
     /// Names of folders, and paths, whose change is no progress.
@@ -312,7 +314,7 @@ impl<O: Os> Site<O> for Project {
         }
         left.kill = self.protect(os, &mut left.notes);
         if left.kill.is_none() && !gone.interrupted {
-            left.kill = self.gives_up(os, gone.said, &mut left.notes);
+            left.kill = self.gives_up(os, gone.said, &gone.spent, &mut left.notes);
         }
         self.head_moved(os);
         let pending = Pending {
@@ -371,8 +373,9 @@ impl Project {
     }
 
     /// The rule that gives the loop up, and what it saw.
-    fn gives_up<O: Os>(&mut self, os: &mut O, message: &str, notes: &mut Vec<String>) -> Option<String> {
-        let limit = self.asked.rules.limit;
+    fn gives_up<O: Os>(&mut self, os: &mut O, message: &str, spent: &Spent, notes: &mut Vec<String>) -> Option<String> {
+        let left = self.asked.caps.wall.map(|wall| wall.minus(spent.wall));
+        let limit = left.map_or(self.asked.rules.limit, |left| left.min(self.asked.rules.limit));
         for rule in &self.asked.kill_on {
             match rule.ask(os, &self.place, message, limit) {
                 Said::GoOn => {}

@@ -72,19 +72,22 @@ impl Project {
     }
 
     fn open_protected<O: Os>(&mut self, os: &mut O, notes: &mut Vec<String>) -> Result<(), String> {
-        if self.asked.protect.is_empty() {
+        let globs = [&self.asked.protect[..], &self.asked.decides].concat();
+        if globs.is_empty() {
             return Ok(());
         }
         let mark = self.kept.protected.as_deref().filter(|_| self.asked.lost.is_some());
         let protected = if mark.is_some() {
             // whatever was done to them while nobody looked is put back too
-            let protected = Protected::reopen(os, &self.place, &self.asked.protect, mark)?;
+            let protected = Protected::reopen(os, &self.place, &globs, mark)?;
             let found = protected.after(os, &self.place);
             notes.extend(found.put_back.iter().chain(&found.lost).map(|text| format!("protected: {text}")));
             protected
         } else {
-            let (protected, said) = Protected::take(os, &self.place, &self.asked.protect)?;
-            notes.extend(said);
+            let (protected, said) = Protected::take(os, &self.place, &globs)?;
+            // what nobody named need not be there
+            let named = |note: &String| self.asked.protect.iter().any(|glob| note.contains(&format!("`{glob}`")));
+            notes.extend(said.into_iter().filter(named));
             protected
         };
         self.kept.protected = Some(protected.mark().to_owned());

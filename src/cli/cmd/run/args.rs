@@ -137,6 +137,6 @@ Examples:
       the whole loop with a simulated agent, in a second, without an account
   flyball run -a claude/claude-opus-5:high --max-rounds 20 \"$(cat TASK.md)\"
   flyball run --agent codex --model gpt-5.5 --juice 1500 --prompt-file TASK.md
-  flyball run --agent command \"task\" -- my-agent --effort {effort}
+  flyball run --agent command --ladder high,low --budget 0 --max-rounds 5 \"task\" -- my-agent --effort {effort}
 
-Exit codes: 0 the oracle passed; 1 a control stopped the loop; 2 usage or configuration; 4 the agent cannot run; 5 a fault of flyball; 129, 130, 143 stopped by HUP, INT, TERM.";
+Exit codes: 0 the oracle passed; 1 a control stopped the loop; 2 usage or configuration; 3 the oracle is broken; 4 the agent cannot run; 5 a fault of flyball; 129, 130, 143 stopped by HUP, INT, TERM.";

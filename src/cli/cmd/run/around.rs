@@ -22,7 +22,7 @@ use crate::run::kill::KillOn;
 use crate::run::oracle::judge::Judge;
 use crate::run::oracle::list::CheckList;
 use crate::run::oracle::words::command_line;
-use crate::run::oracle::{Exits, Oracle, Rules};
+use crate::run::oracle::{Exits, Oracle, Rules, needs, scripts};
 use crate::run::project::{Asked, Project};
 use crate::run::prompt::{CONTINUATION, INIT, Prompts, Template};
 use crate::run::purse::{Scope, SharedCaps};
@@ -90,7 +90,8 @@ impl Around {
             oracle_words: all.get("oracle.run").text.clone(),
             rules: Rules { exits, limit, ..Rules::default() },
             features: gate(all, project, features, limit)?,
-            protect: protected(all, project, oracle.as_ref(), &kill_on)?,
+            protect: read(all, "gate.protect", |text| each(&list(text)?, Glob::parse))?,
+            decides: decides(prepared, oracle.as_ref(), checks.as_ref(), &kill_on)?,
             stop_on_change: read(all, "gate.on_change", |text| match text {
                 "restore" => Ok(false),
                 "stop" => Ok(true),
@@ -233,29 +234,44 @@ fn gate(
     }
 }
 
-/// What the agent must not change: what is named, and by what the loop decides that it is done.
-fn protected(all: &Gathered, project: &Path, oracle: Option<&Oracle>, kill_on: &[KillOn]) -> Outcome<Vec<Glob>> {
-    let mut globs = read(all, "gate.protect", |text| each(&list(text)?, Glob::parse))?;
+/// By what the loop decides: scripts, rubrics, the check list, templates, settings. What a command cannot do without must be there now: what the
+/// agent makes would be its own.
+fn decides(
+    prepared: &Prepared,
+    oracle: Option<&Oracle>,
+    checks: Option<&CheckList>,
+    kill_on: &[KillOn],
+) -> Outcome<Vec<Glob>> {
+    let (all, project) = (&prepared.settings, &prepared.project);
     let mut files = oracle.map(Oracle::files).unwrap_or_default();
-    for rule in kill_on {
-        if let KillOn::Command(argv) = rule {
-            files.extend(argv.iter().map(PathBuf::from));
-        }
+    let mut needed = oracle.map(Oracle::needs).unwrap_or_default();
+    let asked = kill_on.iter().filter_map(|rule| if let KillOn::Command(argv) = rule { Some(argv) } else { None });
+    for argv in asked.chain(checks.iter().flat_map(|list| list.checks()).map(|check| &check.argv)) {
+        files.extend(scripts(argv));
+        needed.extend(needs(argv));
+    }
+    if let Some(file) = needed.iter().find(|file| !project.join(file).is_file()) {
+        return Err(Failure::said(format!("there is no file {} in the project {}", file.display(), project.display()))
+            .while_("cannot ask whether the task is done")
+            .hint("what the loop decides by must be there before it begins, or the agent could make it"));
     }
     files.extend(
         ["oracle.checks", "prompt.first", "prompt.next", "prompt.constraints"]
             .map(|name| PathBuf::from(&all.get(name).text)),
     );
-    files.push(PathBuf::from(crate::cli::settings::gather::USUAL_FILE));
-    for file in files {
-        let below = if file.is_absolute() { file.strip_prefix(project).ok().map(Path::to_owned) } else { Some(file) };
-        let Some(below) = below.filter(|below| project.join(below).is_file()) else { continue };
-        // from the project's folder, not a name anywhere
-        let text = below.display().to_string();
-        let text = text.strip_prefix("./").unwrap_or(&text);
-        globs.extend(Glob::parse(&format!("./{text}")).ok().filter(|glob| glob.is_of_one()));
+    files.retain(|file| project.join(file).is_file());
+    if prepared.sim.is_none() {
+        // settings that the agent makes would be the next run's
+        files.push(PathBuf::from(crate::cli::settings::gather::USUAL_FILE));
     }
-    Ok(globs)
+    let below = files.iter().filter_map(|file| {
+        let below = if file.is_absolute() { file.strip_prefix(project).ok()? } else { file };
+        let text = below.display().to_string();
+        // from the project's folder, not a name anywhere
+        let glob = Glob::parse(&format!("./{}", text.strip_prefix("./").unwrap_or(&text))).ok()?;
+        glob.is_of_one().then_some(glob)
+    });
+    Ok(below.collect())
 }
 
 fn prompts(all: &Gathered, project: &Path) -> Outcome<Prompts> {
