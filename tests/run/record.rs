@@ -193,3 +193,24 @@ fn a_run_under_way_has_its_page_and_its_purse() {
     live.signal(rustix::process::Signal::TERM);
     live.ends().ends(143, "interrupted");
 }
+
+#[test]
+fn settings_are_kept_without_their_keys_and_still_told_apart() {
+    let world = World::new();
+    let program = world.agent("cat >/dev/null; turn 1 400; kill -INT $PPID; while :; do sleep 0.02; done");
+    let go = |key: &str| {
+        let mut command = world.command();
+        command
+            .args(["run", "--agent", "pi", "--ladder", "high,low", "--max-rounds", "9"])
+            .args(crate::world::short(&[]));
+        command.args(["a task", "--", &program, "--key", key]);
+        world.start(&mut command).ends()
+    };
+    let (mine, other) = ("sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "sk-ant-api03-bbbbbbbbbbbbbbbbbbbbbbbbbbbb");
+    go(mine).ends(130, "stopped by interrupted");
+    let config = fs::read_to_string(world.records()[0].join("config.json")).unwrap();
+    assert!(config.contains("[redacted ") && !config.contains(mine), "{config}");
+    go(mine).ends(130, "stopped by interrupted");
+    let refused = go(other);
+    assert!(refused.code == 2 && !refused.err.contains(other), "{}", refused.err);
+}

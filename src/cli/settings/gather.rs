@@ -13,6 +13,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::engine::laws::Tuning;
 use crate::lab::scenario::{Entry, ScenarioError, entries};
 use crate::lab::settings::Settings;
+use crate::run::redact::redact;
 use crate::trace::Setup;
 
 /// The settings file that is read where none is named.
@@ -159,9 +160,13 @@ impl Gathered {
     /// What differs from other settings: name, there, here.
     #[must_use]
     pub fn differences(&self, other: &BTreeMap<String, String>) -> Vec<(String, String, String)> {
-        let here = self.all.iter().filter(|(name, value)| other.get(*name).is_some_and(|text| *text != value.text));
+        let here = self
+            .all
+            .iter()
+            // a record holds keys as marks, which are the same where the keys are
+            .filter(|(name, value)| other.get(*name).is_some_and(|text| redact(text) != redact(&value.text)));
         let mut differ: Vec<_> =
-            here.map(|(name, value)| (name.clone(), other[name].clone(), value.text.clone())).collect();
+            here.map(|(name, value)| (name.clone(), other[name].clone(), redact(&value.text).into_owned())).collect();
         // what else is set is named only where something is
         match (other.get(SET), self.all.get(SET)) {
             (Some(there), None) => differ.push((SET.to_owned(), there.clone(), String::new())),
@@ -171,7 +176,14 @@ impl Gathered {
         differ
     }
 
-    /// For the run's record and for programs.
+    /// For the run's record: without what looks like a key.
+    #[must_use]
+    pub fn record(&self) -> serde_json::Value {
+        let one = |value: &Value| json!({"value": redact(&value.text), "from": value.origin.to_string()});
+        serde_json::Value::Object(self.all.iter().map(|(name, value)| (name.clone(), one(value))).collect())
+    }
+
+    /// For programs.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         let one = |value: &Value| json!({"value": value.text, "from": value.origin.to_string()});

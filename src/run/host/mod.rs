@@ -195,7 +195,7 @@ impl<'a, O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'a, O, A, S, V, L> 
         let kept = self.kept();
         self.journal.save(self.os, &kept, Some(control))?;
         let detail = self.killed_on.take().filter(|_| control == Control::KillOn);
-        let detail = detail.or_else(|| self.site.detail(control));
+        let detail = detail.or_else(|| self.site.detail(control)).map(|detail| redact(&detail).into_owned());
         Ok(Ended { control, detail, asked: self.asked, spent: self.machine.spent(), kept, swept: self.swept })
     }
 

@@ -194,7 +194,7 @@ impl Opened {
             "format": "flyball-config",
             "version": 1,
             "by": concat!("flyball ", env!("CARGO_PKG_VERSION")),
-            "settings": settings.json(),
+            "settings": settings.record(),
             "prompt": prompt,
         });
         let path = self.folder.join(CONFIG);
