@@ -223,7 +223,11 @@ pub fn needs(argv: &[String]) -> Vec<PathBuf> {
 /// Files that a command decides by: what is written in it as a path of a script.
 #[must_use]
 pub fn scripts(argv: &[String]) -> Vec<PathBuf> {
-    argv.iter().filter(|word| is_script(word)).map(PathBuf::from).chain(needs(argv)).collect()
+    let needed = needs(argv);
+    argv.iter()
+        .map(PathBuf::from)
+        .filter(|word| needed.contains(word) || word.to_str().is_some_and(is_script))
+        .collect()
 }
 
 /// Whether a word of an argv is a path that a person wrote as one.
