@@ -25,7 +25,6 @@ use super::oracle::words::command_line;
 use super::oracle::{last_line, pattern};
 use super::os::{CheckEnd, Keep, Os};
 use super::place::Place;
-use super::tree::{hex, sha256};
 use crate::agents::adapter::AgentKind;
 use crate::agents::live::Landed;
 use crate::engine::Millis;
@@ -247,12 +246,6 @@ pub fn normalise_error(text: &str) -> Option<String> {
     normal.chars().any(char::is_alphabetic).then(|| normal.to_owned())
 }
 
-/// What tells a normal error from another: the first half of its SHA-256, in hexadecimal.
-#[must_use]
-pub fn error_mark(normal: &str) -> String {
-    hex(&sha256(normal.as_bytes())[..16])
-}
-
 /// One word with its numbers taken out.
 fn normal_word(word: &str) -> String {
     if ["/tmp", "/var/tmp", "/var/folders", "/private/tmp", "/dev/shm"]
@@ -397,6 +390,5 @@ mod tests {
         let long = format!("first {}last", "word ".repeat(100_000));
         assert!(normalise_error(&long).unwrap().ends_with("last"));
         assert!(normalise_error(&"\u{fc}".repeat(100_000)).unwrap().len() <= ERROR);
-        assert_eq!(error_mark("x").len(), 32);
     }
 }
