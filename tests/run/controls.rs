@@ -272,3 +272,19 @@ fn a_bracket_that_is_not_closed_is_no_program() {
     assert_eq!(came.code, 2);
     came.says("a bracket is not closed");
 }
+
+#[test]
+fn a_judge_sees_what_this_round_has_changed() {
+    let world = World::new();
+    fs::write(world.project.join("rubric.md"), "---\nthreshold: 4\n---\nTHE RUBRIC\n").unwrap();
+    let body = r#"asked=$(cat)
+    case "$asked" in
+        *"THE RUBRIC"*"+line 1"*) says='score: 5';;
+        *"THE RUBRIC"*) says='score: 1';;
+        *) echo "line $FLYBALL_ROUND" >>a.txt; says=done;;
+    esac"#;
+    let says = SAYS.replace("cat >/dev/null", body);
+    let flags = ["--max-rounds", "1", "--oracle", "judge:rubric.md"];
+    let came = world.run(&format!("{says}\nmessage stop \"$says\" '' 400\nbye"), &flags);
+    came.ends(0, "stopped by oracle-passed");
+}

@@ -1,6 +1,6 @@
 //! What a round has left: its content, what it changed, and a commit of just that where one is asked for.
 
-use super::{Pending, Project, unwritten};
+use super::{Before, Pending, Project, unwritten};
 use crate::engine::{Control, Fingerprint};
 use crate::run::git::by_name;
 use crate::run::os::Os;
@@ -20,23 +20,12 @@ impl Project {
         notes: &mut Vec<String>,
     ) -> Result<Option<Progress>, String> {
         self.commit(os, pending, notes)?;
-        let before = std::mem::take(&mut self.before);
-        self.before.tree.clone_from(&before.tree);
-        self.before.head.clone_from(&before.head);
-        self.look(os, notes);
-        if let (Some(old), Some(new)) = (&before.tree, &self.before.tree) {
-            let snapshots = self.git.as_ref().zip(before.snapshot.as_ref()).zip(self.before.snapshot.as_ref());
-            let patch = snapshots.and_then(|((git, old), new)| git.diff(os, old, new, PATCH).ok()).unwrap_or_default();
-            let names = by_name(old, new, &patch);
-            let diff = format!("{}{names}", String::from_utf8_lossy(&patch));
-            self.diff = redact(&diff).into_owned();
-            if !self.diff.is_empty() {
-                let file = self.place.file("diff.patch");
-                os.append(&file, self.diff.as_bytes()).map_err(|error| unwritten(&error))?;
-            }
+        self.see(os, notes);
+        if !self.diff.is_empty() {
+            let file = self.place.file("diff.patch");
+            os.append(&file, self.diff.as_bytes()).map_err(|error| unwritten(&error))?;
         }
         self.keep(os)?;
-        self.error.clone_from(&pending.error);
         if let Some(error) = &pending.error {
             self.details.insert(Control::SameError, format!("the last rounds ended with the same error: {error}"));
         }
@@ -47,6 +36,28 @@ impl Project {
         }
         let progress = self.progress().unwrap_or_default();
         Ok((progress.tree.is_some() || self.verifies() || error.is_some()).then_some(Progress { error, ..progress }))
+    }
+
+    /// Looks at the project as it is now, and at what has changed since it was looked at before; gives how it was.
+    fn see<O: Os>(&mut self, os: &mut O, notes: &mut Vec<String>) -> Before {
+        let before = std::mem::take(&mut self.before);
+        self.before.tree.clone_from(&before.tree);
+        self.before.head.clone_from(&before.head);
+        self.look(os, notes);
+        if let (Some(old), Some(new)) = (&before.tree, &self.before.tree) {
+            let snapshots = self.git.as_ref().zip(before.snapshot.as_ref()).zip(self.before.snapshot.as_ref());
+            let patch = snapshots.and_then(|((git, old), new)| git.diff(os, old, new, PATCH).ok()).unwrap_or_default();
+            let names = by_name(old, new, &patch);
+            self.diff = redact(&format!("{}{names}", String::from_utf8_lossy(&patch))).into_owned();
+        }
+        before
+    }
+
+    /// What the round has changed so far, for who judges it; the round's end is looked at when all is said.
+    pub(super) fn see_for_the_judge<O: Os>(&mut self, os: &mut O, notes: &mut Vec<String>) {
+        if self.asked.judge.is_some() {
+            self.before = self.see(os, notes);
+        }
     }
 
     fn commit<O: Os>(&mut self, os: &mut O, pending: &Pending, notes: &mut Vec<String>) -> Result<(), String> {

@@ -149,8 +149,6 @@ pub struct Project {
     diff: String,
     failure: Option<Failure>,
     check: Option<Check>,
-    /// The error that was compared last.
-    error: Option<String>,
     /// What was said of the last round, for the next prompt.
     notes: Vec<String>,
     /// The round's end is still to be looked at, once the oracle has answered.
@@ -187,7 +185,6 @@ impl Project {
             diff: String::new(),
             failure: None,
             check: None,
-            error: None,
             notes: Vec::new(),
             pending: None,
             opening: Vec::new(),
@@ -332,7 +329,10 @@ impl<O: Os> Site<O> for Project {
 
     fn verify(&mut self, os: &mut O, round: u64, time: Option<Millis>) -> Result<Verdict, String> {
         self.place.round = round;
+        let mut seen = Vec::new();
+        self.see_for_the_judge(os, &mut seen);
         let mut verdict = self.judge(os, time)?;
+        verdict.notes.append(&mut seen);
         if let Some(mut pending) = self.pending.take() {
             pending.error =
                 pending.error.or_else(|| self.failure.as_ref().and_then(|failure| normalise_error(&failure.why)));
