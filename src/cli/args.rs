@@ -438,7 +438,10 @@ pub struct Study {
     /// Runs of each law on each scenario
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1000, value_parser = any)]
     pub runs: u64,
-    /// Loops of the random family; 0 for none
+    /// Random families, by their seeds, a table each: what was tuned on one is judged on another [default: the seed]
+    #[arg(long = "family", value_name = "SEED", allow_negative_numbers = true, value_parser = any)]
+    pub families: Vec<u64>,
+    /// Loops of each random family; 0 for none
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 2000, value_parser = any)]
     pub loops: u64,
     /// Rounds of each run

@@ -101,7 +101,7 @@ pub struct Recommend {
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 200, value_parser = any)]
     pub runs: u64,
     /// Runs of the settings that are left at the end of the race
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 64, value_parser = any)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 128, value_parser = any)]
     pub race: u64,
     /// Rounds of each run [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any)]

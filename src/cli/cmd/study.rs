@@ -41,6 +41,7 @@ fn plan(args: &Args) -> Outcome<Plan> {
     let threads = bounds::count("--threads", args.threads, cores, MAX_THREADS).map_err(Failure::usage)?;
     Ok(Plan {
         runs: bounds::count("--runs", Some(args.runs), 1, MAX_RUNS).map_err(Failure::usage)?,
+        families: families(args),
         loops: match args.loops {
             0 => 0,
             loops => bounds::count("--loops", Some(loops), 1, MAX_RUNS).map_err(Failure::usage)?,
@@ -51,9 +52,15 @@ fn plan(args: &Args) -> Outcome<Plan> {
     })
 }
 
+/// The families that were asked for, or that of the seed.
+fn families(args: &Args) -> Vec<u64> {
+    if args.families.is_empty() { vec![args.seed] } else { args.families.clone() }
+}
+
 /// What makes the page again: the files one by one, since a pattern need not hold the same ones tomorrow.
 fn command(args: &Args) -> String {
     let files: String = args.scenarios.iter().map(|path| format!(" {}", path.display())).collect();
+    let families: String = families(args).iter().map(|seed| format!(" --family {seed}")).collect();
     let Args { runs, loops, rounds, seed, .. } = args;
-    format!("flyball study{files} --runs {runs} --loops {loops} --rounds {rounds} --seed {seed}")
+    format!("flyball study{files} --runs {runs}{families} --loops {loops} --rounds {rounds} --seed {seed}")
 }

@@ -28,6 +28,9 @@
 //!    weight of [`GAP_OWN`].
 //! 4. The estimate is m + ln(gap) + tau^2/2 with variance s^2/n + tau^2.
 //!
+//! What is added to m, the *lift* of the rung, is learnt while the loop runs, so that earlier estimates were made with another one.
+//! A law that keeps a level over rounds can ask for the lift and correct what it holds by as much as it has changed.
+//!
 //! Tokens that came in a report that is no turn belong to the turns of their round, and are laid onto them in proportion:
 //! that adds ln of the whole over what the turns told to every logarithm, and leaves s^2 alone.
 //!
@@ -130,11 +133,22 @@ impl Estimator {
         if sums.output > sums.logged {
             ln_mean += libm::log(tokens / real(sums.logged.count()));
         }
-        let within = ((self.squares + WITHIN_TURNS * WITHIN) / (self.freedom + WITHIN_TURNS)).min(WITHIN_MOST);
+        let within = self.within();
         let between = self.compare(Last { rung, ln_mean, turns }, within);
-        let lift = self.ratio(rung, rungs, (turns, tokens), (ln_mean, within)) + between / 2.0;
+        self.add_gap(rung, rungs, (turns, tokens), (ln_mean, within));
+        let lift = self.ratio(rung, within) + between / 2.0;
         let variance = within / turns + between;
         Some(Estimate { level: ln_mean + lift, variance, turns, ln_mean, lift, within, between })
+    }
+
+    /// What is added to the mean of ln x of this rung, as known so far.
+    pub fn lift(&self, rung: usize) -> f64 {
+        self.ratio(rung, self.within()) + self.between() / 2.0
+    }
+
+    /// The variance within a session as known so far.
+    fn within(&self) -> f64 {
+        ((self.squares + WITHIN_TURNS * WITHIN) / (self.freedom + WITHIN_TURNS)).min(WITHIN_MOST)
     }
 
     /// The variance between sessions as known so far.
@@ -156,17 +170,23 @@ impl Estimator {
         self.between()
     }
 
-    /// ln of the arithmetic over the geometric mean at this rung.
-    fn ratio(&mut self, rung: usize, rungs: usize, (turns, tokens): (f64, f64), (ln_mean, within): (f64, f64)) -> f64 {
+    /// Takes in the arithmetic over the geometric mean of a round.
+    fn add_gap(&mut self, rung: usize, rungs: usize, (turns, tokens): (f64, f64), (ln_mean, within): (f64, f64)) {
         if self.own.len() != rungs {
             self.own.resize(rungs, Gap::default());
         }
         // no number here can get too large: a count has at most 44 nats
         let gap = (tokens / turns * libm::exp(-ln_mean)).min(GAP_MOST) * libm::exp(within / (2.0 * turns));
         self.all.add(turns, gap);
+        if let Some(own) = self.own.get_mut(rung) {
+            own.add(turns, gap);
+        }
+    }
+
+    /// ln of the arithmetic over the geometric mean at this rung, as known so far.
+    fn ratio(&self, rung: usize, within: f64) -> f64 {
         let pooled = (self.all.sum + GAP_POOLED * libm::exp(within / 2.0)) / (self.all.turns + GAP_POOLED);
-        let Some(own) = self.own.get_mut(rung) else { return libm::log(pooled) };
-        own.add(turns, gap);
+        let own = self.own.get(rung).copied().unwrap_or_default();
         libm::log((own.sum + GAP_OWN * pooled) / (own.turns + GAP_OWN))
     }
 

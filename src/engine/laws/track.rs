@@ -4,6 +4,10 @@
 //! tokens over the target; g, ln of one rung harder over this one; d, by how much x changes in a round. Their covariance is
 //! kept whole. With no variance in d it is a filter of two numbers, and d stays zero.
 //!
+//! What a round was read as rests on the rung's *lift* as it was known then ([`estimate`](super::estimate)). Where turns are no
+//! lognormal it takes some hundred of them to be learnt, and x holds what was read before. So x is amended: each round it changes by
+//! as much as the lift of the round's rung has.
+//!
 //! # Theory
 //!
 //! A Kalman filter. After a move by k rungs x becomes x + k g, with noise for what single steps differ by
@@ -34,10 +38,10 @@ const SURPRISE: f64 = 4.0;
 const JUMP: f64 = 0.25;
 /// Innovations that are remembered.
 const RECENT: usize = 4;
-/// Variance of d at the start: 0.007 squared.
-const RATE_VARIANCE: f64 = 4.9e-5;
-/// Variance that a round adds to d: 0.0003 squared.
-const RATE_WANDER: f64 = 9e-8;
+/// Variance of d at the start: 0.006 squared.
+const RATE_VARIANCE: f64 = 3.6e-5;
+/// Variance that a round adds to d: 0.0001 squared.
+const RATE_WANDER: f64 = 1e-8;
 
 /// A covariance of three numbers: the rows of its lower triangle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +61,8 @@ pub(super) struct Track {
     aim: Aim,
     /// Whether d is estimated.
     rated: bool,
+    /// Whether x is corrected as the lift of its rung is learnt.
+    amends: bool,
     /// Whether a rung was read since the start, or since the ladder changed.
     begun: bool,
     /// Whether the loop was taken up again since the last reading.
@@ -80,12 +86,13 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// A filter that has seen nothing; `rated`: with a rate of drift.
-    pub(super) fn new(rated: bool) -> Self {
+    /// A filter that has seen nothing; `rated`: with a rate of drift; `amends`: x is corrected as the lift of its rung is learnt.
+    pub(super) fn new(rated: bool, amends: bool) -> Self {
         Self {
             estimator: Estimator::default(),
             aim: Aim::default(),
             rated,
+            amends,
             begun: false,
             resumed: false,
             x: 0.0,
@@ -118,7 +125,10 @@ impl Track {
         let rung = self.turned(index);
         self.x -= self.aim.at(reading);
         // what a rung's turns say belongs to its word, whichever way round the ladder is taken
-        let seen = self.estimator.observe(rungs - 1 - index, rungs, &reading.round)?;
+        let word = rungs - 1 - index;
+        let lift = self.amends.then(|| self.estimator.lift(word));
+        let seen = self.estimator.observe(word, rungs, &reading.round)?;
+        self.x += lift.map_or(0.0, |lift| seen.lift - lift);
         let y = seen.level - self.aim.ln;
         if !self.begun {
             (self.begun, self.x, self.last) = (true, y, rung);
@@ -189,7 +199,7 @@ impl Track {
         if self.rungs > 0 {
             let mut estimator = core::mem::take(&mut self.estimator);
             estimator.new_ladder();
-            *self = Self { estimator, aim: self.aim, ..Self::new(self.rated) };
+            *self = Self { estimator, aim: self.aim, ..Self::new(self.rated, self.amends) };
         }
         self.rungs = rungs;
     }
@@ -289,7 +299,7 @@ impl Track {
 
     /// Takes up what was saved. What cannot be is left fresh, all of it: half of a filter is none.
     pub(super) fn restore(&mut self, state: &LawState) {
-        let fresh = Self::new(self.rated);
+        let fresh = Self::new(self.rated, self.amends);
         *self = Self { estimator: core::mem::take(&mut self.estimator), ..fresh };
         self.estimator.restore(state);
         if let Some(restored) = self.restored(state) {
@@ -328,6 +338,7 @@ impl Track {
             last,
             rungs,
             rated: self.rated,
+            amends: self.amends,
             guard: Guard::restore(state),
             flipped: state.get("flipped") == Some(1),
             against: false,

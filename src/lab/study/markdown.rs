@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Entry, FAMILY_BOUND, FAMILY_RUNS, Kind, Line, MemberRow, Row, SHOWN, Study};
+use super::{Entry, FAMILY_BOUND, FAMILY_RUNS, Family, Kind, Line, MemberRow, Row, SHOWN, Study};
 use crate::lab::fixed::{micros, ufloat};
 use crate::lab::metric::Metric;
 use crate::lab::stats::{Moments, paired};
@@ -37,14 +37,17 @@ pub fn render(study: &Study, command: &str) -> String {
     let plan = &study.plan;
     let _ = writeln!(
         page,
-        "# The laws, compared\n\nMade by `{command}` with flyball {}: {} runs of {} rounds of each law on each scenario, seed {}; random family \
-         of {} loops, {FAMILY_RUNS} runs each. +- is half the width of the 95 % interval, over runs and never over rounds. All laws meet the same luck. \
+        "# The laws, compared\n\nMade by `{command}` with flyball {}: {} runs of {} rounds of each law on each scenario, seed {}{}. +- is half the width of the 95 % interval, over runs and never over rounds. All laws meet the same luck. \
          N is the bound of any law that is not told where on the ladder the target is, from the control study.\n",
         env!("CARGO_PKG_VERSION"),
         plan.runs,
         plan.rounds,
         plan.seed,
-        plan.loops
+        if study.families.is_empty() {
+            String::new()
+        } else {
+            format!("; random families of {} loops, {FAMILY_RUNS} runs each", plan.loops)
+        }
     );
     settings(study, &mut page);
     let canonical: Vec<&Row> = study.rows.iter().filter(|row| matches!(row.kind, Kind::Canonical(..))).collect();
@@ -62,7 +65,7 @@ pub fn render(study: &Study, command: &str) -> String {
         }
     }
     fitted(study, &mut page);
-    family(study, &mut page);
+    study.families.iter().for_each(|one| family(study, one, &mut page));
     page
 }
 
@@ -197,18 +200,16 @@ fn family_cell(members: &[&MemberRow], entry: usize, metric: Metric) -> String {
     format!("{:.decimals$} +-{:.decimals$}", estimate.mean * factor, half * factor)
 }
 
-fn family(study: &Study, page: &mut String) {
-    if study.family.is_empty() {
-        return;
-    }
+fn family(study: &Study, family: &Family, page: &mut String) {
+    let Family { seed, members } = family;
     let _ = writeln!(
         page,
-        "## Random family\n\n{} loops that nobody chose; a bound with the noise, the ladder and the drift known: {FAMILY_BOUND:.1}. \
+        "## Random family {seed}\n\n{} loops that nobody chose; a bound with the noise, the ladder and the drift known: {FAMILY_BOUND:.1}. \
          \"Against stride\": the paired difference of on-rung shares, points.\n\n| law | on-rung, all | static | drifting | worst tenth below | \
          reversals per 100 | rounds to settle | excess, nats | against stride |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-        study.family.len()
+        members.len()
     );
-    let all: Vec<&MemberRow> = study.family.iter().collect();
+    let all: Vec<&MemberRow> = members.iter().collect();
     let (drifting, still): (Vec<&MemberRow>, Vec<&MemberRow>) = all.iter().partition(|member| member.drifts);
     let on = |entry: usize| -> Vec<i64> { all.iter().map(|member| micros(member.means[entry][0])).collect() };
     let stride = study.entries.iter().position(|entry| entry.name == "stride").map(on);

@@ -78,15 +78,17 @@ pub fn entries() -> Vec<Entry> {
 }
 
 /// What is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Runs of each law on each scenario.
     pub runs: u32,
-    /// Members of the random family, two runs each; 0 for none.
+    /// Random families, by their seeds: their members and the luck of these come from it. What was tuned on one is judged on another.
+    pub families: Vec<u64>,
+    /// Members of each family, two runs each; 0 for none.
     pub loops: u32,
     /// Rounds of a run.
     pub rounds: u32,
-    /// What all luck comes from; the family's members too.
+    /// What all luck comes from on scenarios.
     pub seed: u64,
     /// Threads; 0 takes one for each core.
     pub threads: usize,
@@ -145,6 +147,15 @@ pub struct MemberRow {
     pub means: Vec<[f64; SHOWN.len()]>,
 }
 
+/// A random family.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    /// Its seed.
+    pub seed: u64,
+    /// Its members.
+    pub members: Vec<MemberRow>,
+}
+
 /// All of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
@@ -154,8 +165,8 @@ pub struct Study {
     pub entries: Vec<Entry>,
     /// The scenarios.
     pub rows: Vec<Row>,
-    /// The family.
-    pub family: Vec<MemberRow>,
+    /// The random families.
+    pub families: Vec<Family>,
 }
 
 /// Why there is no study.
@@ -196,16 +207,20 @@ pub fn study(
     done: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Study, StudyError> {
     let (entries, mut rows) = (entries(), Vec::new());
-    let all = scenarios.len() + 1;
+    let families: &[u64] = if plan.loops == 0 { &[] } else { &plan.families };
+    let all = scenarios.len() + families.len();
     for (place, scenario) in scenarios.iter().enumerate() {
         rows.extend(rows_of(scenario, &entries, plan, place, stop)?);
         done(place + 1, all);
     }
-    // one after the other, because each sweep has threads of its own
-    let family = (0..plan.loops).map(|index| member_row(index, &entries, plan, stop));
-    let family = family.collect::<Result<Vec<_>, StudyError>>()?;
-    done(all, all);
-    Ok(Study { plan: *plan, entries, rows, family })
+    let mut found = Vec::new();
+    for (place, &seed) in families.iter().enumerate() {
+        // one after the other, because each sweep has threads of its own
+        let members = (0..plan.loops).map(|index| member_row(seed, index, &entries, plan, stop));
+        found.push(Family { seed, members: members.collect::<Result<_, _>>()? });
+        done(scenarios.len() + place + 1, all);
+    }
+    Ok(Study { plan: plan.clone(), entries, rows, families: found })
 }
 
 /// The rows of one scenario: one, or where it is fitted to logs one for each target and for each way that effort may act.
@@ -295,12 +310,18 @@ fn tallies(
     Ok(tallies)
 }
 
-fn member_row(index: u32, entries: &[Entry], plan: &Plan, stop: &AtomicBool) -> Result<MemberRow, StudyError> {
-    let member = member(plan.seed, index).map_err(|_| StudyError::Member)?;
+fn member_row(
+    family: u64,
+    index: u32,
+    entries: &[Entry],
+    plan: &Plan,
+    stop: &AtomicBool,
+) -> Result<MemberRow, StudyError> {
+    let member = member(family, index).map_err(|_| StudyError::Member)?;
     let (drifts, juice) = (member.drifts, member.target);
     let scenario = scenario(member, "family", plan.rounds, FAMILY_RUNS)?;
     // luck of its own for each member
-    let seed = plan.seed.wrapping_add(u64::from(index) << 20);
+    let seed = family.wrapping_add(u64::from(index) << 20);
     let threads = if plan.threads == 1 { 1 } else { FAMILY_RUNS as usize };
     let tallies = tallies(&scenario, entries, juice, (FAMILY_RUNS, plan.rounds, seed, threads), stop)?;
     let means = |tally: &CellTally| SHOWN.map(|metric| tally.summary(metric, CONFIDENCE).map_or(0.0, |one| one.mean));
@@ -323,12 +344,20 @@ mod tests {
         let fitted = include_str!("../../../scenarios/gpt-5.5.toml");
         let scenarios =
             [Scenario::load(text, "s02-typical.toml").unwrap(), Scenario::load(fitted, "gpt-5.5.toml").unwrap()];
-        let plan = |threads| Plan { runs: 4, loops: 6, rounds: 40, seed: 3, threads };
+        let plan = |threads| Plan { runs: 4, families: vec![3, 8], loops: 6, rounds: 40, seed: 3, threads };
         let run = |threads| study(&scenarios, &plan(threads), &AtomicBool::new(false), &|_, _| {}).unwrap();
         let (one, two) = (run(1), run(2));
-        assert_eq!((&one.rows, &one.family), (&two.rows, &two.family));
+        assert_eq!((&one.rows, &one.families), (&two.rows, &two.families));
+        assert_ne!(one.families[0].members, one.families[1].members);
         let page = render(&one, "flyball study");
-        for needle in ["s02-typical", "stride3", "gpt-5.5, effort on all turns", "99.0", "Random family"] {
+        for needle in [
+            "s02-typical",
+            "stride3",
+            "gpt-5.5, effort on all turns",
+            "99.0",
+            "## Random family 3",
+            "## Random family 8",
+        ] {
             assert!(page.contains(needle), "{needle}\n{page}");
         }
     }

@@ -55,7 +55,7 @@ pub(super) struct Stride {
 
 impl Stride {
     pub(super) fn new(rated: bool, dithers: bool) -> Self {
-        let rate = if rated { 0.000_049 } else { 0.0 };
+        let rate = if rated { 0.000_036 } else { 0.0 };
         Self {
             noise: Noise::default(),
             rated,
@@ -86,7 +86,7 @@ impl Stride {
         let there = usize::try_from(wanted.clamp(0, place_of(self.rungs - 1))).ok()?;
         let there = slip.pick(Slip::OneRungAMove, there.clamp(here.saturating_sub(1), here + 1), there);
         let gain = (x.abs() - (x + (place(there) - place(here)) * g).abs()) * slip.pick(Slip::GainBackwards, -1.0, 1.0);
-        let least = slip.pick(Slip::NoHysteresisAtAll, 0.0, if self.rated { 0.07 } else { 0.08 });
+        let least = slip.pick(Slip::NoHysteresisAtAll, 0.0, if self.rated { 0.06 } else { 0.08 });
         let tried = self.tried.contains(&there) || slip.is(Slip::AllTried);
         let (to, why) = match self.between(slip) {
             Some(other) => (other, Why::Between),
@@ -107,6 +107,8 @@ impl Stride {
     }
 
     fn learn(&mut self, rung: usize, seen: &Seen, slip: Slipped) {
+        let amended = slip.pick(Slip::AmendedBackwards, -seen.amended, seen.amended);
+        self.state[0] += slip.pick(Slip::AmendedNever, 0.0, amended);
         if !self.begun {
             (self.begun, self.state[0], self.last) = (true, seen.y, rung);
         }
@@ -159,9 +161,9 @@ impl Stride {
                 self.state[2] = 0.0;
             }
             self.step(&[[1.0, 0.0, d], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
-            self.spread[2][2] += 0.000_000_09;
+            self.spread[2][2] += 0.000_000_01;
         }
-        let drift = if self.rated { 0.018 } else { 0.03 };
+        let drift = if self.rated { 0.016 } else { 0.03 };
         let drift = slip.pick(Slip::NoDriftOfLevel, 0.0, drift);
         self.spread[0][0] += drift * drift;
     }

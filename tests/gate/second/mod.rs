@@ -30,7 +30,7 @@ slips! {
     Evidence: StayOutlivesMove OneRoundStays NoDoubtAsked NoBandAsked OldestStays ErrorOfLast;
     Stride: MoveNotPredicted MovePredictedBackwards SpreadStays SpreadGone StepNotLearnt StepLearntBackwards
         SurpriseNever SurpriseAlways NothingTried AllTried RoundsDown OneRungAMove GainBackwards
-        NoHysteresisAtAll TurnsOverNever TurnsOverAtOnce ProbesNever ProbesAlways NoDriftOfLevel;
+        NoHysteresisAtAll TurnsOverNever TurnsOverAtOnce ProbesNever ProbesAlways NoDriftOfLevel AmendedNever AmendedBackwards;
     // what all of them read, on the law where nobody names one
     Stride: LogToBaseTwo TurnsLessOne LumpLost AnyRungCompared LuckAdded BetweenLeftOut RatioOfAll RatioLeftOut
         WithinUndivided NothingPooled;
