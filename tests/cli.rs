@@ -487,7 +487,10 @@ fn a_study_is_a_page_that_says_how_to_make_it_again() {
     let came = flyball(dir.path(), &args);
     assert_eq!(came.code, 0, "{}", came.err);
     assert!(came.out.starts_with("# The laws, compared"), "{}", came.out);
-    assert!(came.out.contains("--runs 3 --family 7 --loops 4 --rounds 30 --seed 7") && came.out.contains("| s01-quiet | 99.4 |"));
+    assert!(
+        came.out.contains("--runs 3 --family 7 --loops 4 --rounds 30 --seed 7")
+            && came.out.contains("| s01-quiet | 99.4 |")
+    );
     assert_eq!(came.out, flyball(dir.path(), &[&args[..], &["--threads", "1"]].concat()).out);
     assert_eq!(flyball(dir.path(), &["study", "--runs", "0"]).code, 2);
 }

@@ -101,6 +101,45 @@ fn row_of(rows: &[Vec<String>], law: LawKind) -> Vec<String> {
     row(rows, law.name()).to_vec()
 }
 
+/// What the page says of the goals, and the record of the decision, are the study's figures too.
+#[test]
+fn the_claims_are_the_studys_figures() {
+    let (page, record, study) = (file("src/LAWS.md"), file("src/decisions/0013-default-law.md"), file("gate/study.md"));
+    let (means, family) = (rows(&study, "## Means over S01 to S16"), rows(&study, "## Random family"));
+    let of = |law| (row(&means, law), row(&family, law)[1].as_str());
+    let ((stride, on), (three, on_three)) = (of("stride"), of("stride3"));
+    for claim in [
+        format!("`stride3` has {}, {} and {on_three};", three[2], three[1]),
+        format!("`stride` {}, {} and {on};", stride[2], stride[1]),
+    ] {
+        assert!(page.contains(&claim), "{claim}");
+    }
+    let plain = |cell: &str| cell.split(' ').next().unwrap().to_owned();
+    for law in ["stride", "stride3", "model", "evidence", "reset", "reference"] {
+        let (mean, on) = of(law);
+        let cells = [mean[2].clone(), mean[1].clone(), plain(&mean[3]), plain(&mean[4]), on.to_owned()];
+        let claim = format!("| `{law}` | {} |", cells.join(" | ")).replace(" +-", " ± ");
+        assert!(record.contains(&claim), "{claim}");
+    }
+}
+
+/// In the means over S01 to S18 the law where nobody names one is no worse than the original's, whatever is looked at.
+#[test]
+fn the_default_is_worse_than_the_original_in_nothing() {
+    let means = rows(&file("gate/study.md"), "## Means over S01 to S18");
+    let (ours, original) = (row(&means, LawKind::DEFAULT.name()), row(&means, "reference"));
+    let number = |cell: &str| cell.split(' ').next().unwrap().parse::<f64>().unwrap();
+    for (place, title) in means[0].iter().enumerate().skip(1) {
+        let (ours, original) = (number(&ours[place]), number(&original[place]));
+        let better = match title.as_str() {
+            "worst" | "on a right rung, % of rounds" => ours > original,
+            "bias, %" => ours.abs() < original.abs(),
+            _ => ours < original,
+        };
+        assert!(better, "{title}: {ours} for {original}");
+    }
+}
+
 /// Both tables, made again by the commands that they name.
 #[test]
 #[ignore = "slow: the whole study"]
