@@ -347,7 +347,7 @@ fn reweighed(race: &Race, chosen: usize, weights: &Weights) -> Vec<Reweighed> {
     ];
     let mut all = Vec::new();
     for (name, part) in parts {
-        for (how, double) in [("twice", true), ("half", false)] {
+        for (how, double) in [("twice the", true), ("half the", false)] {
             let mut other = *weights;
             let weight = part(&mut other);
             *weight = if double { *weight * 2 } else { *weight / 2 };
@@ -356,7 +356,7 @@ fn reweighed(race: &Race, chosen: usize, weights: &Weights) -> Vec<Reweighed> {
             let sum = |at: &usize| (objectives[*at].iter().map(|loss| i128::from(*loss)).sum::<i128>(), *at);
             let Some(best) = (0..race.left.len()).min_by_key(sum) else { continue };
             all.push(Reweighed {
-                change: format!("{name} weighs {how} as much"),
+                change: format!("{how} weight on {name}"),
                 best: race.left[best],
                 worse: (best != chosen)
                     .then(|| scaled(paired(&objectives[chosen], &objectives[best], CONFIDENCE), 1.0)),

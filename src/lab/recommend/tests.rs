@@ -48,7 +48,9 @@ fn the_typical_agent_gets_a_long_window_and_the_law_that_forgets() {
     assert!(plain.setting.law == LawKind::DEFAULT && plain.by_world.iter().all(|loss| loss.interval.is_some()));
     let page = text::Page { worlds: &all, price: Some(15.0), seed: 7, fresh_runs: 40, command: "again".to_owned() };
     let text = text::render(&page, &told);
-    for words in ["--law reset", "USD", "hours", "gaps wider by a fifth", "reversals weighs twice", "Again: again"] {
+    for words in
+        ["--law reset", "USD", "hours", "gaps wider by a fifth", "twice the weight on reversals", "Again: again"]
+    {
         assert!(text.contains(words), "{words}: {text}");
     }
 }
