@@ -219,3 +219,31 @@ fn without_time_nothing_survives_and_nothing_is_done() {
     assert_eq!((looked.passing, looked.cut, looked.is_done()), (0, true, false));
     assert!(world.os.now().millis() < u64::MAX);
 }
+
+#[test]
+fn a_test_that_cannot_be_started_is_the_gates_fault_and_says_nothing_of_the_feature() {
+    let mut world = committed(LIST);
+    let right = gate(&world);
+    let (mut list, _) = open(&mut world, Some(right.clone())).unwrap();
+    world.hand("touch t1.ok; echo exit 0 > ../gate/plain; mkdir ../gate/sub");
+    world.write("features.json", &flipped(LIST, [true, false]));
+    assert_eq!(look(&mut world, &mut list).passing, 1);
+    for (program, words, advice) in [
+        ("no-such-program", "No such file or directory", "install it, or name it"),
+        ("./plain", "Permission denied", "chmod +x"),
+    ] {
+        let broken = Gate { command: argv(&[program, "{test}"]), ..right.clone() };
+        let (mut list, _) = open(&mut world, Some(broken)).unwrap();
+        world.write("features.json", &flipped(LIST, [true, true]));
+        let looked = look(&mut world, &mut list);
+        let why = looked.broken.clone().unwrap();
+        let first = format!("the test t1 of `one` could not be run: {program} cannot be started: {words}");
+        assert!(why.starts_with(&first) && why.contains(advice), "{why}");
+        assert!(
+            looked.notes.len() == 2 && looked.notes[0].ends_with("`one` is as it was before the round"),
+            "{looked:?}"
+        );
+        assert!(!looked.is_done() && !looked.notes.iter().any(|note| note.contains("does not pass")), "{looked:?}");
+        world.hand("git checkout -q features.json");
+    }
+}

@@ -138,6 +138,20 @@ fn only_what_its_test_holds_up_passes() {
 }
 
 #[test]
+fn it_flips_features_whose_tests_cannot_be_started() {
+    let world = featured();
+    let gate = world.path("gate").display().to_string();
+    let test = "no-such-program {test}";
+    let flags = ["--max-rounds", "5", "--features", "features.json", "--gate-test", test, "--gate-folder", &gate];
+    let came = cheat(&world, "sed -i 's/false/true/g' features.json", &flags);
+    came.ends(
+        3,
+        "stopped by oracle-error: the test one of `one` could not be run: no-such-program cannot be started: ",
+    );
+    assert!(!text(&world, "features.json").contains("true"));
+}
+
+#[test]
 fn it_leads_links_out_of_the_project() {
     let world = project();
     fs::write(world.path("mine"), "mine\n").unwrap();

@@ -77,8 +77,12 @@ impl Project {
         }
         let next = self.features.as_ref().and_then(|features| features.missing().next().map(str::to_owned));
         verdict.answer = (!looked.cut).then_some(Answer::Fail);
+        if let Some(broken) = &looked.broken {
+            verdict.answer = Some(Answer::Error);
+            verdict.why.clone_from(broken);
+        }
         self.failure = Some(Failure { why: verdict.why.clone(), output: tail(&looked.output) });
-        if let Some(next) = next {
+        if let Some(next) = next.filter(|_| looked.broken.is_none()) {
             verdict.why = format!("{}; the next is `{next}`", verdict.why);
         }
     }
