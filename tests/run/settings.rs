@@ -139,6 +139,47 @@ fn a_fault_in_a_file_is_named_by_file_line_and_key() {
 }
 
 #[test]
+fn a_value_of_another_type_is_no_text() {
+    let world = World::new();
+    let file = world.project.join("flyball.toml");
+    for (text, key, words) in [
+        (
+            "[governor]\nbudget = true\n",
+            "governor.budget",
+            "a decimal number or a text in quotes, and is the truth value",
+        ),
+        ("[governor]\nover = []\n", "governor.over", "a decimal number or a text in quotes, and is a list"),
+        ("[controls]\nrounds = []\n", "controls.rounds", "a decimal number or a text in quotes, and is a list"),
+        ("[controls]\nwall = true\n", "controls.wall", "a decimal number or a text in quotes, and is the truth value"),
+        ("[agent]\nmodel = true\n", "agent.model", "a text in quotes, and is the truth value true"),
+        ("[agent]\nmodel = 5\n", "agent.model", "a text in quotes, and is the number 5"),
+        ("[git]\nbranch = []\n", "git.branch", "a text in quotes, and is a list"),
+        ("[oracle]\nrun = [\"cli:true\"]\n", "oracle.run", "a text in quotes, and is a list"),
+        (
+            "[gate]\nprotect = true\n",
+            "gate.protect",
+            "a list of texts in quotes, or one of them, and is the truth value",
+        ),
+        ("[gate]\nprotect = [1]\n", "gate.protect[0]", "a text in quotes, and is the number 1"),
+        ("[git]\ncommit = \"yes\"\n", "git.commit", "true or false, without quotes, and is the text \"yes\""),
+        ("[prompt]\nmost = {a = 1}\n", "prompt.most", "a decimal number or a text in quotes, and is a table"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let came = run(&world, &["--agent", "sim", "--print-config"], &[]);
+        assert_eq!(came.code, 2, "{text}: {}", came.err);
+        came.says(&format!("flyball.toml:2: {key}: it must be {words}"));
+    }
+    let right = "[agent]\nprogram = [\"a\", \"b\"]\nladder = \"high,low\"\n[git]\ncommit = true\n[gate]\nprotect = \"x\"\n[controls]\nrounds = \"none\"\nwall = 60\n";
+    fs::write(&file, right).unwrap();
+    let all = effective(&world, &["--agent", "pi"], &[]);
+    let says = |name: &str| all[name]["value"].as_str().unwrap().to_owned();
+    assert_eq!(
+        ["agent.program", "git.commit", "gate.protect", "controls.wall"].map(says),
+        ["[\"a\",\"b\"]", "true", "x", "60"]
+    );
+}
+
+#[test]
 fn what_cannot_be_is_refused_by_name_before_anything_is_started() {
     let world = World::new();
     for (flags, words) in [
