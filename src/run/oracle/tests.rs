@@ -67,7 +67,8 @@ fn files_that_decide_are_named() {
     let oracle = Oracle::parse("all(./check.sh -x; python:a/b c; judge:r.md; sh test.sh; cargo test)").unwrap();
     let files: Vec<String> = oracle.files().iter().map(|file| file.display().to_string()).collect();
     assert_eq!(files, ["./check.sh", "a/b c", "r.md", "test.sh"]);
-    assert!(oracle.judges() && !Oracle::parse("a").unwrap().judges());
+    assert_eq!(oracle.rubrics(), [Path::new("r.md")]);
+    assert!(Oracle::parse("a").unwrap().rubrics().is_empty());
     assert!(Oracle::all(Vec::new()).is_none());
     assert!(matches!(Oracle::all(vec![oracle.clone()]), Some(Oracle::All(parts)) if parts.len() == 5));
     assert!(matches!(Oracle::all(vec![oracle.clone(), oracle]), Some(Oracle::All(parts)) if parts.len() == 2));

@@ -19,13 +19,14 @@ use crate::lab::axis;
 use crate::run::features::Gate;
 use crate::run::glob::Glob;
 use crate::run::kill::KillOn;
-use crate::run::oracle::judge::Judge;
+use crate::run::oracle::judge::{self, Judge, Rubric};
 use crate::run::oracle::list::CheckList;
 use crate::run::oracle::words::command_line;
 use crate::run::oracle::{Exits, Oracle, Rules, needs, scripts};
 use crate::run::project::{Asked, Project};
 use crate::run::prompt::{CONTINUATION, INIT, Prompts, Template};
 use crate::run::purse::{Scope, SharedCaps};
+use crate::run::system::files;
 use crate::run::system::purse::Purses;
 use crate::run::{Place, Stamps};
 
@@ -75,7 +76,6 @@ impl Around {
             strict: read(all, "oracle.strict", flag)?,
             blocked: read(all, "oracle.blocked", maybe(|text| whole::<u8, 1, 255>(text).map(i32::from)))?,
         };
-        let judges = oracle.as_ref().is_some_and(Oracle::judges);
         let asks = match (&checks, oracle.is_some() || features.is_some()) {
             (Some(_), _) => Asks::BeforeToo,
             (None, true) => Asks::After,
@@ -85,13 +85,18 @@ impl Around {
             return Err(Failure::said("controls.kill_on = oracle-pass: there is no oracle that could pass")
                 .hint("name one with --oracle, --checks or --features"));
         }
+        let decides = decides(prepared, oracle.as_ref(), checks.as_ref(), &kill_on)?;
+        let judge = match oracle.as_ref().map(Oracle::rubrics).filter(|rubrics| !rubrics.is_empty()) {
+            Some(rubrics) => Some(judge(prepared, &rubrics)?),
+            None => None,
+        };
         let asked = Asked {
             task: prepared.prompt.clone(),
             oracle_words: all.get("oracle.run").text.clone(),
             rules: Rules { exits, limit, ..Rules::default() },
             features: gate(all, project, features, limit)?,
             protect: read(all, "gate.protect", |text| each(&list(text)?, Glob::parse))?,
-            decides: decides(prepared, oracle.as_ref(), checks.as_ref(), &kill_on)?,
+            decides,
             stop_on_change: read(all, "gate.on_change", |text| match text {
                 "restore" => Ok(false),
                 "stop" => Ok(true),
@@ -119,13 +124,7 @@ impl Around {
             kill_on,
             ..Asked::default()
         };
-        Ok(Self {
-            asked,
-            group: group(all, &shared)?,
-            shared,
-            judge: if judges { Some(judge(prepared)?) } else { None },
-            asks,
-        })
+        Ok(Self { asked, group: group(all, &shared)?, shared, judge, asks })
     }
 
     /// The caps of rules that count rounds, with those that are set: the tighter one holds.
@@ -296,8 +295,8 @@ fn group(all: &Gathered, shared: &SharedCaps) -> Outcome<Option<PathBuf>> {
     Ok(named)
 }
 
-/// Who judges: kind, model and effort, and the score that passes.
-fn judge(prepared: &Prepared) -> Outcome<Judging> {
+/// Who judges: kind, model and effort, and the score that passes. Each rubric must say one where the settings do not.
+fn judge(prepared: &Prepared, rubrics: &[&Path]) -> Outcome<Judging> {
     let all = &prepared.settings;
     let threshold = read(all, "oracle.threshold", |text| {
         maybe_empty(text, |text| {
@@ -305,6 +304,16 @@ fn judge(prepared: &Prepared) -> Outcome<Judging> {
             i64::try_from(millionths).map_err(|_| "it is too large".to_owned())
         })
     })?;
+    for rubric in rubrics {
+        let bytes = files::read(&prepared.project.join(rubric), judge::LONGEST);
+        bytes
+            .map_err(|error| format!("it cannot be read: {error}"))
+            .and_then(|bytes| Rubric::read(&bytes, threshold))
+            .map_err(|why| {
+                Failure::said(format!("the rubric {}: {why}", rubric.display()))
+                    .while_("cannot have it judged whether the task is done")
+            })?;
+    }
     let parts = in_one(&all.get("oracle.judge").text);
     let named = parts.iter().find(|(flag, text)| *flag == "agent" && !text.is_empty());
     let kind = match named {
