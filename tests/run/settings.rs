@@ -215,6 +215,20 @@ fn what_cannot_be_is_refused_by_name_before_anything_is_started() {
 }
 
 #[test]
+fn a_pattern_is_looked_for_in_a_file_and_not_in_a_folder() {
+    let world = World::new();
+    fs::create_dir(world.project.join("out")).unwrap();
+    for oracle in ["regex:out:^x$", "regex:./out/:^x$", "regex:not-yet/:^x$", "any(cli:true; regex:.:^x$)"] {
+        let came = run(&world, &["--agent", "sim", "--max-rounds", "1", "--oracle", oracle, "task"], &[]);
+        assert_eq!(came.code, 2, "{oracle}: {}", came.err);
+        came.says("oracle.run").says("--oracle").says("is a folder, and a pattern is looked for in a file");
+        assert!(world.records().is_empty(), "{oracle}");
+    }
+    let flags = ["--agent", "sim", "--max-rounds", "1", "--oracle", "regex:out/not-yet:^x$", "task"];
+    run(&world, &flags, &[]).ends(1, "stopped by rounds");
+}
+
+#[test]
 fn without_its_program_an_agent_cannot_run() {
     let world = World::new();
     for flags in [

@@ -160,6 +160,16 @@ impl Oracle {
         }
     }
 
+    /// The files in which it looks for patterns.
+    #[must_use]
+    pub fn searched(&self) -> Vec<&Path> {
+        match self {
+            Self::Pattern { file, .. } => vec![file],
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::searched).collect(),
+            Self::Command(_) | Self::Judge(_) => Vec::new(),
+        }
+    }
+
     /// Files that it decides by and that the task has no business to change: scripts that are named by a path, rubrics.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {

@@ -64,7 +64,8 @@ impl Around {
     pub(super) fn read(prepared: &Prepared) -> Outcome<Self> {
         let all = &prepared.settings;
         let project = &prepared.project;
-        let oracle = read(all, "oracle.run", |text| maybe_empty(text, Oracle::parse))?;
+        let oracle =
+            read(all, "oracle.run", |text| maybe_empty(text, |text| searchable(project, Oracle::parse(text)?)))?;
         let checks = read(all, "oracle.checks", |text| {
             maybe_empty(text, |file| CheckList::parse(&text_at(project, file)?).map_err(|why| format!("{file}: {why}")))
         })?;
@@ -187,6 +188,21 @@ fn maybe_empty<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Resu
 
 fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
+}
+
+/// An oracle that looks for patterns in files alone: one that is not there yet may come, and a folder will never hold a pattern.
+fn searchable(project: &Path, oracle: Oracle) -> Result<Oracle, String> {
+    match oracle
+        .searched()
+        .iter()
+        .find(|file| file.as_os_str().as_encoded_bytes().ends_with(b"/") || project.join(file).is_dir())
+    {
+        Some(folder) => Err(format!(
+            "{} is a folder, and a pattern is looked for in a file: write `regex:FILE:PATTERN`",
+            folder.display()
+        )),
+        None => Ok(oracle),
+    }
 }
 
 /// A file that a setting names, from the project's folder.
