@@ -235,12 +235,40 @@ fn without_its_program_an_agent_cannot_run() {
         &["--agent", "claude", "task"][..],
         &["--agent", "pi", "--program", "/nowhere/pi", "task"],
         &["--agent", "command", "task", "--", "no-such-program"],
-        &["--agent", "command", "task"],
     ] {
         let came = run(&world, flags, &[("PATH", "/nowhere")]);
         assert_eq!(came.code, 4, "{flags:?}: {}", came.err);
         assert!(world.records().is_empty(), "{flags:?}");
     }
+}
+
+#[test]
+fn a_fault_in_a_command_is_one_of_the_settings() {
+    let world = World::new();
+    fs::write(world.project.join("r.md"), "---\nthreshold: 4\n---\nx\n").unwrap();
+    for (flags, words) in [
+        (&["--agent", "command", "task"][..], "the agent `command` needs its argv"),
+        (&["--agent", "command", "task", "--", "sh", "{model}"], "has {model}, and no model is given"),
+        (&["--agent", "command", "task", "--", "sh", "-e={effort}"], "has {effort}, and no effort is given"),
+        (&["--agent", "command", "--ladder", "a,b", "task", "--", "sh", "-e={efort}"], "did you mean {effort}?"),
+        (&["--agent", "command", "--ladder", "a,b", "task", "--", "sh", "{promptfile}"], "did you mean {prompt_file}?"),
+        (&["--agent", "gemini", "--model", "m", "--program", "sh", "--ladder", "high,ultra", "task"], "ultra"),
+        (
+            &["--agent", "pi", "--program", "sh", "--oracle", "judge:r.md", "--judge", "command", "task"],
+            "the judge cannot be asked",
+        ),
+    ] {
+        let came = run(&world, &[&["--max-rounds", "1"], flags].concat(), &[]);
+        assert_eq!(came.code, 2, "{flags:?}: {}", came.err);
+        came.says(words);
+        assert!(world.records().is_empty(), "{flags:?}");
+    }
+    // what is the program's own is left to it
+    let body = "cat >/dev/null; echo \"$@\" >\"$here/in\"; turn 1 400; bye";
+    let mut command = world.runs(body, &["--max-rounds", "1"]);
+    command.args(["{other}", "${effrt}", "{}", "{\"model\":1}", "{effort}"]);
+    world.start(&mut command).ends().ends(1, "stopped by rounds");
+    assert_eq!(fs::read_to_string(world.path("in")).unwrap(), "{other} ${effrt} {} {\"model\":1} medium\n");
 }
 
 #[test]

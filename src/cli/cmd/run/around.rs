@@ -7,6 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 
 use super::open::Opened;
+use super::setup::can_ask;
 use super::{Prepared, agent_of, in_one};
 use crate::agents::adapter::AgentKind;
 use crate::cli::args::whole;
@@ -168,6 +169,7 @@ impl Around {
             }
             let effort = part("effort").unwrap_or_else(|| prepared.settings.get("agent.effort").text.clone());
             agent.efforts = !effort.is_empty() && effort != "-";
+            can_ask(&agent, &effort).map_err(|failure| failure.while_("the judge cannot be asked"))?;
             self.asked.judge = Some(Judge { agent, effort, threshold });
         }
         (self.asked.lost, self.asked.resumed) = (opened.lost, opened.resumed);

@@ -154,10 +154,12 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened, around: Around, re
     let stamps = if prepared.sim.as_ref().is_some_and(Sim::is_instant) { Stamps::Agent } else { Stamps::Own };
     let mut agent = agent(prepared, opened, stamps)?;
     check_program(prepared, &agent)?;
+    let (has_end, asks) = (around.has_end(), around.asks);
+    let mut project = around.project(prepared, opened, records)?;
     opened.write_config(&prepared.settings, &digest(&prepared.prompt))?;
     let header = header(prepared, typed);
     let journal = opened.journal(&header, &prepared.ladder)?;
-    let machine = machine(prepared, typed, band, opened, around.asks);
+    let machine = machine(prepared, typed, band, opened, asks);
     let loud = if args.quiet {
         Loud::Quiet
     } else if args.verbose {
@@ -168,8 +170,7 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened, around: Around, re
     let json = args.format == args::Format::Json;
     let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget, Pages::new(records));
     show.pages.say(&format!("run {} {}", opened.id, if opened.resumed { "goes on" } else { "begins" }));
-    introduce(prepared, opened, around.has_end(), loud, json);
-    let mut project = around.project(prepared, opened, records)?;
+    introduce(prepared, opened, has_end, loud, json);
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
