@@ -25,7 +25,7 @@ use super::oracle::{self, Exits};
 use super::os::{CheckEnd, Keep, Os, Put};
 use super::place::Place;
 use super::tree::{Bounds, TreeAsk};
-use crate::engine::{Answer, Millis};
+use crate::engine::{Answer, Millis, counted};
 
 /// The longest list, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -252,7 +252,7 @@ impl Features {
     fn flips(&self, text: &str) -> Result<Vec<bool>, String> {
         let Read { value, passing, .. } = read(text)?;
         if passing.len() != self.passing.len() {
-            return Err(format!("it has {} features instead of {}", passing.len(), self.passing.len()));
+            return Err(format!("it has {} instead of {}", counted(passing.len(), "feature"), self.passing.len()));
         }
         let mut value = value;
         let (ours, theirs) = (items(&self.value).unwrap_or_default(), items_mut(&mut value).unwrap_or_default());

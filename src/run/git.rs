@@ -27,7 +27,7 @@ use super::os::{CheckEnd, Checked, Keep, Os};
 use super::place::Place;
 use super::system::files::path_of;
 use super::tree::{How, Kind, Tree, hex};
-use crate::engine::Millis;
+use crate::engine::{Millis, counted};
 
 /// How long one command of git may take.
 const LIMIT: Millis = Millis::from_secs(120);
@@ -561,8 +561,8 @@ pub fn by_name(before: &Tree, after: &Tree, patch: &[u8]) -> String {
             How::Removed => ('D', before),
         };
         let what = tree.entries.get(&change.path).map(|entry| match &entry.kind {
-            Kind::File { hash, bytes, .. } => format!("{bytes} bytes sha256 {}", hex(hash)),
-            Kind::Large(stamp) => format!("{} bytes, not read", stamp.bytes),
+            Kind::File { hash, bytes, .. } => format!("{} sha256 {}", counted(*bytes, "byte"), hex(hash)),
+            Kind::Large(stamp) => format!("{}, not read", counted(stamp.bytes, "byte")),
             Kind::Link(to) => format!("link to {}", to.display()),
             Kind::Unreadable => "cannot be read".to_owned(),
             Kind::Other => "no file".to_owned(),

@@ -87,7 +87,7 @@ fn any_other_edit_is_put_back() {
     for (script, says) in [
         ("sed -i s/one/easier/ features.json", "`one` is another"),
         ("sed -i 's/\"passes\": true/\"passes\": \"yes\"/' features.json", "true or false"),
-        ("sed -i 2d features.json", "1 features instead of 2"),
+        ("sed -i 2d features.json", "1 feature instead of 2"),
         (
             "python3 -c 'import json; l=json.load(open(\"features.json\")); json.dump(l[::-1], open(\"features.json\",\"w\"))'",
             "is another",

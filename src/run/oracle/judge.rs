@@ -14,7 +14,7 @@ use std::path::Path;
 use super::{Asking, Verdict};
 use crate::agents::adapter::AgentKind;
 use crate::agents::live::{Landed, Live, ProcessEnd};
-use crate::engine::{Answer, Millis, TurnRecord};
+use crate::engine::{Answer, Millis, TurnRecord, counted, one_or};
 use crate::run::agent::{Agent, Agents as _, RECORD_VARIABLE};
 use crate::run::kill::last_of;
 use crate::run::os::{CheckEnd, Checked, Keep, Os};
@@ -230,7 +230,8 @@ fn cut(text: &str, most: usize) -> String {
     if at == text.len() {
         text.to_owned()
     } else {
-        format!("{}\n[{} more bytes are left out]\n", &text[..at], text.len() - at)
+        let more = text.len() - at;
+        format!("{}\n[{} {} left out]\n", &text[..at], counted(more, "more byte"), one_or(more, "is", "are"))
     }
 }
 

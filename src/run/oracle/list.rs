@@ -201,15 +201,13 @@ impl CheckList {
 /// What all checks together answer that passed each.
 fn unchanged(before: &Tree, after: &Tree, count: usize) -> (Option<Answer>, String) {
     let changes = after.changes(before);
+    let passed = if count == 1 { "the one check passed".to_owned() } else { format!("all {count} checks passed") };
     if changes.is_empty() {
-        return (Some(Answer::Pass), format!("all {count} checks passed"));
+        return (Some(Answer::Pass), passed);
     }
     let named: Vec<String> = changes.iter().take(NAMED).map(|change| change.path.display().to_string()).collect();
     let more = if changes.len() > NAMED { ", ..." } else { "" };
-    (
-        Some(Answer::Fail),
-        format!("all {count} checks passed, but the content changed meanwhile: {}{more}", named.join(", ")),
-    )
+    (Some(Answer::Fail), format!("{passed}, but the content changed meanwhile: {}{more}", named.join(", ")))
 }
 
 impl Check {

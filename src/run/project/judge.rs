@@ -2,7 +2,7 @@
 //! not is the answer.
 
 use super::{Project, unwritten};
-use crate::engine::{Answer, Control, Millis};
+use crate::engine::{Answer, Control, Millis, counted, one_or};
 use crate::run::features::Looked;
 use crate::run::oracle::{Asking, Verdict as Answered, last_line};
 use crate::run::os::Os;
@@ -71,7 +71,12 @@ impl Project {
             self.say(&mut verdict.notes, format!("round {}: {note}", self.place.round));
         }
         self.kept.passing = looked.passing;
-        verdict.why = format!("{} of {} features pass", looked.passing, looked.count);
+        verdict.why = format!(
+            "{} of {} {}",
+            looked.passing,
+            counted(looked.count, "feature"),
+            one_or(looked.passing, "passes", "pass")
+        );
         if looked.is_done() {
             return;
         }

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::process::{end_of, named, now};
 use super::{End, Heard, Launch, Message, Stamps, System, files, procs};
-use crate::engine::{Millis, Timestamp};
+use crate::engine::{Millis, Timestamp, counted, one_or};
 use crate::run::os::{CheckEnd, Checked, Keep};
 
 /// How long a program may take to end once it is told to.
@@ -48,7 +48,8 @@ impl Kept {
     fn take(&mut self) -> (Vec<u8>, bool) {
         let mut whole = std::mem::take(&mut self.first);
         if self.left_out > 0 {
-            whole.extend(format!("\n[{} bytes are left out here]\n", self.left_out).into_bytes());
+            let (bytes, are) = (counted(self.left_out, "byte"), one_or(self.left_out, "is", "are"));
+            whole.extend(format!("\n[{bytes} {are} left out here]\n").into_bytes());
         }
         whole.extend(std::mem::take(&mut self.last));
         (whole, self.left_out > 0)

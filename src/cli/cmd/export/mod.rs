@@ -26,6 +26,7 @@ use super::runs::Place;
 use crate::cli::error::Outcome;
 use crate::cli::exit::Exit;
 use crate::cli::output::{say, warn};
+use crate::engine::counted;
 
 /// `export`.
 #[derive(Debug, Args)]
@@ -119,7 +120,7 @@ pub fn run(args: &Export) -> Outcome {
         Layout::Pi => pi::lay(&taken, &mut pack),
     }
     let written = write::write(&args.out, args.layout.name(), &taken.id, &pack)?;
-    say(&format!("flyball: {written} files of run {} in {}", taken.id, args.out.display()));
+    say(&format!("flyball: {} of run {} in {}", counted(written, "file"), taken.id, args.out.display()));
     if let Some(left_out) = pack.left_out() {
         warn(&left_out);
     }

@@ -28,7 +28,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, list, which};
-use crate::engine::{Band, Ladder};
+use crate::engine::{Band, Ladder, counted};
 use crate::run::figures::{caps, size};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::System;
@@ -206,11 +206,11 @@ fn introduce(prepared: &Prepared, opened: &Opened, has_end: bool, loud: Loud, js
     let agent = prepared.settings.get("agent.kind").text.as_str();
     let model = prepared.settings.get("agent.model").text.as_str();
     say(&format!(
-        "flyball: {what} run {}: {agent}{}, efforts {} (hardest first), {} tokens a turn over {}",
+        "flyball: {what} run {}: {agent}{}, efforts {} (hardest first), {} a turn over {}",
         opened.id,
         if model.is_empty() { String::new() } else { format!(" {model}") },
         words.join(" "),
-        prepared.settings.get("governor.juice").text,
+        counted(&prepared.settings.get("governor.juice").text, "token"),
         prepared.settings.get("governor.over").text,
     ));
     say(&format!("flyball: the task has {}", size(&prepared.prompt)));
