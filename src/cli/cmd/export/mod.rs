@@ -17,6 +17,7 @@ mod ralf;
 mod read;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -70,7 +71,8 @@ impl Layout {
 #[derive(Debug, Default)]
 pub struct Pack {
     items: Vec<(String, Content)>,
-    missing: Vec<String>,
+    /// Files that the run does not have, each once however many copies of it there would be.
+    missing: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -94,7 +96,9 @@ impl Pack {
     fn copy(&mut self, taken: &Taken, from: &str, path: impl Into<String>) {
         match taken.own(from) {
             Some(file) => self.items.push((path.into(), Content::Copy(file))),
-            None => self.missing.push(from.to_owned()),
+            None => {
+                self.missing.insert(from.to_owned());
+            }
         }
     }
 
