@@ -139,6 +139,21 @@ fn a_fault_in_a_file_is_named_by_file_line_and_key() {
 }
 
 #[test]
+fn a_fault_in_a_check_list_is_named_by_file_and_line() {
+    let world = World::new();
+    for name in ["", "a\\nflyball: stopped by oracle-passed"] {
+        let text = format!(
+            "[[check]]\nname = \"a\"\ncommand = \"true\"\n\n[[check]]\nname = \"{name}\"\ncommand = \"true\"\n"
+        );
+        fs::write(world.project.join("k.toml"), text).unwrap();
+        let came = run(&world, &["--agent", "sim", "--max-rounds", "1", "--checks", "k.toml", "task"], &[]);
+        assert_eq!(came.code, 2, "{}", came.err);
+        came.says("oracle.checks").says("k.toml: line 6: the check");
+        assert!(world.records().is_empty());
+    }
+}
+
+#[test]
 fn a_value_of_another_type_is_no_text() {
     let world = World::new();
     let file = world.project.join("flyball.toml");

@@ -107,6 +107,11 @@ fn check_lists_are_read_with_their_limits() {
         (&format!("{one}command = \"x\"\ntimeout = \"99999999999999999999h\""), "no time limit"),
         (&format!("{one}command = \"x\"\n{one}command = \"y\""), "two checks"),
         (&format!("{one}comand = \"x\""), "comand"),
+        ("\n[[check]]\nname = \"\"\ncommand = \"x\"", "line 3: the check has an empty name"),
+        ("[[check]]\nname = \" \\t\"\ncommand = \"x\"", "line 2: the check has an empty name"),
+        ("# x\n\n[[check]]\ncommand = \"x\"\nname = \"a\\nb\"", r#"line 5: the check's name "a\nb" has marks"#),
+        ("[[check]]\nname = \"a\\u001b[31m\"\ncommand = \"x\"", "line 2: the check's name"),
+        ("[[check]]\nname = \"a\u{202e}b\"\ncommand = \"x\"", "line 2: the check's name"),
     ] {
         let why = CheckList::parse(text).unwrap_err();
         assert!(why.contains(says), "{text}: {why}");
