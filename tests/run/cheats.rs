@@ -215,6 +215,32 @@ fn it_raises_its_own_caps() {
 }
 
 #[test]
+fn it_raises_its_caps_in_a_settings_file_of_another_name() {
+    let settings = "[controls]\nrounds = 2\n";
+    let acts = "echo '[controls]' >conf/mine.toml; echo 'rounds = 99' >>conf/mine.toml";
+    for named in ["conf/mine.toml", "./conf/../conf/mine.toml", "link.toml", "WHOLE"] {
+        let world = World::new();
+        fs::create_dir(world.project.join("conf")).unwrap();
+        fs::write(world.project.join("conf/mine.toml"), settings).unwrap();
+        std::os::unix::fs::symlink("conf/mine.toml", world.project.join("link.toml")).unwrap();
+        let whole = world.project.join("conf/mine.toml").display().to_string();
+        let named = if named == "WHOLE" { &whole } else { named };
+        cheat(&world, acts, &["--settings", named]).ends(1, "stopped by rounds: 2 of 2");
+        assert_eq!(text(&world, "conf/mine.toml"), settings, "{named}");
+        noted(&world, "protected: conf/mine.toml");
+        let again = cheat(&world, "rm link.toml; echo >link.toml", &["--settings", named, "--fresh"]);
+        again.ends(1, "stopped by rounds: 2 of 2");
+        let link = fs::symlink_metadata(world.project.join("link.toml")).unwrap().is_symlink();
+        assert_eq!(link, named == "link.toml", "{named}");
+    }
+    // what lies elsewhere is not the project's
+    let world = World::new();
+    fs::write(world.path("mine.toml"), settings).unwrap();
+    let named = world.path("mine.toml").display().to_string();
+    cheat(&world, ":", &["--settings", &named]).ends(1, "stopped by rounds: 2 of 2");
+}
+
+#[test]
 fn it_removes_the_record_under_way() {
     for acts in [
         "rm -rf .flyball",

@@ -280,6 +280,7 @@ fn decides(
     if prepared.sim.is_none() {
         // settings that the agent makes would be the next run's
         files.push(PathBuf::from(crate::cli::settings::gather::USUAL_FILE));
+        files.extend(prepared.settings_file.iter().flat_map(|file| places(file)));
     }
     let below = files.iter().filter_map(|file| {
         let below = if file.is_absolute() { file.strip_prefix(project).ok()? } else { file };
@@ -289,6 +290,14 @@ fn decides(
         glob.is_of_one().then_some(glob)
     });
     Ok(below.collect())
+}
+
+/// Where a file lies: by its own name, and where a link in its place leads.
+fn places(file: &Path) -> Vec<PathBuf> {
+    // only its folder is looked through: what is put back is the link as well
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let own = fs::canonicalize(folder).ok().zip(file.file_name()).map(|(folder, name)| folder.join(name));
+    own.into_iter().chain(fs::canonicalize(file).ok()).collect()
 }
 
 fn prompts(all: &Gathered, project: &Path) -> Outcome<Prompts> {

@@ -45,6 +45,8 @@ struct Prepared {
     unnamed: bool,
     prompt: String,
     project: PathBuf,
+    /// The settings file that was named, from wherever this process was started.
+    settings_file: Option<PathBuf>,
 }
 
 /// Runs the loop.
@@ -104,7 +106,8 @@ fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
     let typed = Typed::read(&settings)?;
     let words: Vec<&str> = if unnamed { vec!["-"] } else { typed.ladder.iter().map(String::as_str).collect() };
     let ladder = Ladder::new(words).map_err(|error| Failure::usage(error).while_("cannot use the ladder"))?;
-    Ok(Prepared { settings, typed, kind, sim, ladder, unnamed, prompt: String::new(), project })
+    let settings_file = args.settings_file.clone();
+    Ok(Prepared { settings, typed, kind, sim, ladder, unnamed, prompt: String::new(), project, settings_file })
 }
 
 /// `AGENT[/MODEL][:EFFORT]`, as the original takes it.
