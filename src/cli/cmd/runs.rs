@@ -182,7 +182,7 @@ pub fn list(args: &Runs) -> Outcome {
 pub fn status(args: &Status) -> Outcome {
     let known = read(&args.place.folder(), args.run.as_deref())?;
     let text = match args.format {
-        super::run::args::Format::Json => format!("{:#}\n", object(&known, args.rounds)),
+        super::run::args::Format::Json => format!("{}\n", object(&known, args.rounds)),
         super::run::args::Format::Text => lines(&known, args.rounds),
     };
     print(text.as_bytes())?;
