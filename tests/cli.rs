@@ -378,7 +378,7 @@ fn a_difference_is_told_with_run_round_expected_and_got() {
     assert_eq!(came.code, 1, "{}", came.err);
     let lines: Vec<&str> = came.out.lines().collect();
     assert_eq!(lines[0], "s-climb: round 1: next: expected low, got high");
-    assert_eq!(lines.last(), Some(&"1 runs: 0 agree, 0 explained, 1 differ, 0 skipped"));
+    assert_eq!(lines.last(), Some(&"1 run: 0 agree, 0 explained, 1 differ, 0 skipped"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use indicatif::ProgressBar;
 use super::error::{Failure, Outcome};
 use super::output::{self, say, warn};
 use crate::agents::{Health, Log, LogReader, NotRead};
+use crate::engine::{counted, one_or};
 
 /// The deepest folder that is looked into.
 const MAX_DEPTH: usize = 32;
@@ -96,15 +97,20 @@ fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Ou
     if !missing.is_empty() {
         return Err(Failure::said(missing.join("\n  ")).while_("cannot read all of these logs"));
     }
+    let no_logs = format!(
+        "{} in the folders {} of a known kind",
+        counted(others, "file"),
+        one_or(others, "is no log", "are no logs")
+    );
     if logs.is_empty() {
         if others > 0 {
-            faults.push(format!("{others} files in the folders are no logs of a known kind"));
+            faults.push(no_logs);
         }
         return Err(nothing(&if faults.is_empty() { "there is no log".to_owned() } else { faults.join("\n  ") }));
     }
     faults.iter().for_each(|fault| warn(fault));
     if others > 0 {
-        say(&format!("{others} files in the folders are no logs of a known kind, and were passed over"));
+        say(&format!("{no_logs}, and {} passed over", one_or(others, "was", "were")));
     }
     Ok(logs)
 }

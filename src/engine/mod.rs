@@ -51,4 +51,4 @@ pub use machine::{
 pub use meter::{Mark, Meter, RoundSums, Sums};
 pub use settlement::Settled;
 pub use turn::{Grade, TurnRecord};
-pub use units::{Mean, MicroUsd, Millis, Ratio, Target, Timestamp, Tokens};
+pub use units::{Counted, Mean, MicroUsd, Millis, Ratio, Target, Timestamp, Tokens, counted, one_or};

@@ -13,8 +13,57 @@
 //! It is not a place for arithmetic of its own: no rounding happens here. Every constructor says its unit, and there is
 //! no `From<u64>`, so that a second is never taken for a millisecond.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 use core::num::NonZeroU64;
+
+/// A count with its noun, for lines that people read: `1 round`, `2 rounds`.
+///
+/// ```
+/// use flyball::engine::counted;
+/// assert_eq!([0, 1, 2].map(|n| counted(n, "round").to_string()), ["0 rounds", "1 round", "2 rounds"]);
+/// assert_eq!(counted("1.20M", "token").to_string(), "1.20M tokens");
+/// ```
+pub const fn counted<N: fmt::Display>(count: N, what: &str) -> Counted<'_, N> {
+    Counted { count, what }
+}
+
+/// What [`counted`] gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a, N> {
+    count: N,
+    what: &'a str,
+}
+
+/// The first word of one, the second of any other count: a verb that goes with it.
+///
+/// ```
+/// use flyball::engine::one_or;
+/// assert_eq!([0, 1, 2].map(|n| one_or(n, "is", "are")), ["are", "is", "are"]);
+/// ```
+pub fn one_or<'a, N: fmt::Display>(count: N, one: &'a str, many: &'a str) -> &'a str {
+    if is_one(&count) { one } else { many }
+}
+
+impl<N: fmt::Display> fmt::Display for Counted<'_, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.count, self.what, one_or(&self.count, "", "s"))
+    }
+}
+
+/// Whether a count is written `1`, whatever type it has.
+fn is_one(count: &impl fmt::Display) -> bool {
+    /// What was written so far, as far as that is the beginning of `1`.
+    struct Written(Option<&'static str>);
+
+    impl fmt::Write for Written {
+        fn write_str(&mut self, part: &str) -> fmt::Result {
+            self.0 = self.0.and_then(|left| left.strip_prefix(part));
+            Ok(())
+        }
+    }
+    let mut written = Written(Some("1"));
+    write!(written, "{count}").is_ok() && written.0 == Some("")
+}
 
 /// One million: the whole of a [`Ratio`], and the grain of a [`Target`].
 pub const MILLION: u64 = 1_000_000;

@@ -20,7 +20,7 @@ use super::simulate::{Once, Round, Simulated};
 use super::special::normal_quantile;
 use super::sweep::{CONFIDENCE, Engine, Finished, Governed, Job, Play, Tables, play};
 use super::truth::Truth;
-use crate::engine::{Band, LawKind, Millis, Over, Ratio, Target};
+use crate::engine::{Band, LawKind, Millis, Over, Ratio, Target, counted};
 use crate::lab::runlog::RunLog;
 
 /// The original's memory, which the heat maps mark.
@@ -157,7 +157,7 @@ pub fn phase(job: &Job<'_>, result: &SweepResult) -> Option<Chart> {
     };
     Some(Chart {
         title: "How the target's place between rungs matters".to_owned(),
-        facts: vec![result.scenario.clone(), format!("{} runs", result.runs), format!("seed {}", result.seed)],
+        facts: vec![result.scenario.clone(), counted(result.runs, "run").to_string(), format!("seed {}", result.seed)],
         note: "On the left the share of rounds on a right rung, on the right how far blocks of 20 rounds stray from the target, in \
                percent (100 times nats)."
             .to_owned(),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::engine::laws::Tuning;
 use crate::engine::{
     BandError, Governor, Ladder, LadderError, LawKind, Millis, Over, Ratio, Rung, Target, Timestamp, Tokens,
-    TurnRecord, Verdict,
+    TurnRecord, Verdict, counted, one_or,
 };
 use crate::lab::recorded::effort_of;
 use crate::trace::{Record, Setup, Trace};
@@ -230,11 +230,15 @@ impl Tape {
             });
         }
         if silent > 0 {
-            tape.notes
-                .push(format!("{silent} sessions do not say their effort, and are taken to run on at the one before"));
+            let (sessions, are) = (
+                counted(silent, "session"),
+                one_or(silent, "does not say its effort, and is", "do not say their effort, and are"),
+            );
+            tape.notes.push(format!("{sessions} {are} taken to run on at the one before"));
         }
         if mixed > 0 {
-            tape.notes.push(format!("{mixed} sessions changed effort on the way, and are read at their last one"));
+            let (sessions, are) = (counted(mixed, "session"), one_or(mixed, "is read at its", "are read at their"));
+            tape.notes.push(format!("{sessions} changed effort on the way, and {are} last one"));
         }
         tape.sound()
     }

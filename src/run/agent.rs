@@ -7,7 +7,9 @@ use super::host::Stamps;
 use super::os::Launch;
 use super::record::round_folder;
 use super::system::text_of;
-use crate::agents::adapter::{Adapter, AgentKind, Ask, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop};
+use crate::agents::adapter::{
+    Adapter, AgentKind, Ask, AskError, CallCaps, CommandSpec, Follow, Permissions, PromptBy, Stop,
+};
 use crate::agents::live::Live;
 use crate::engine::Timestamp;
 
@@ -103,6 +105,15 @@ impl Agent {
             round: 0,
             effort: String::new(),
         }
+    }
+
+    /// Whether its program can be asked for this effort; nothing is started or written.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn can_ask(&self, effort: &str) -> Result<(), AskError> {
+        let asked = Self { effort: effort.to_owned(), ..self.clone() };
+        asked.with_ask(|ask| asked.adapter.command(ask)).map(drop)
     }
 
     fn folder(&self) -> PathBuf {

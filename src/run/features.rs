@@ -11,8 +11,9 @@
 //! | anything else: changed, removed, added, put in another order, no JSON, no file | the committed writing is put back, with what passed before the round |
 //!
 //! A feature without a test passes when the agent says so only where no gate is set; with one it is refused at the start. Flipping back to
-//! false is free. All pass: done. Tests run in a folder outside the project, each for so long at most; a test that cannot be run proves nothing, so
-//! its flip does not survive.
+//! false is free. All pass: done. Tests run in a folder outside the project, each for so long at most; a test that is ended or cannot be run proves
+//! nothing, so its flip does not survive. A command that the system cannot even start is the gate's fault and not the agent's: then the
+//! list says what it said before the round, and [`Looked::broken`] says why.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,10 @@ use serde_json::Value;
 
 use super::git::Git;
 use super::oracle::{self, Exits};
-use super::os::{Keep, Os, Put};
+use super::os::{CheckEnd, Keep, Os, Put};
 use super::place::Place;
 use super::tree::{Bounds, TreeAsk};
-use crate::engine::{Answer, Millis};
+use crate::engine::{Answer, Millis, counted};
 
 /// The longest list, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -76,14 +77,26 @@ pub struct Looked {
     pub lasted: Millis,
     /// Not every test was run: no time was left, or somebody asked the runner to stop.
     pub cut: bool,
+    /// The first test that could not be started, in words: the gate can say nothing.
+    pub broken: Option<String>,
 }
 
 impl Looked {
     /// Whether all features pass.
     #[must_use]
     pub const fn is_done(&self) -> bool {
-        self.passing == self.count && !self.cut
+        self.passing == self.count && !self.cut && self.broken.is_none()
     }
+}
+
+/// What one test came to.
+enum Tested {
+    /// It ended.
+    Answered(Answer),
+    /// No time was left, or somebody asked the runner to stop.
+    Cut,
+    /// The system could not start it; why, and what to do.
+    NotStarted(String),
 }
 
 /// Where the parts of a list are.
@@ -208,12 +221,22 @@ impl Features {
         for (at, passes) in passing.iter_mut().enumerate().filter(|(_, passes)| **passes) {
             let left = left.map(|left| left.minus(looked.lasted));
             let test = self.tests[at].as_deref().unwrap_or("");
-            let answer = gate.test(os, place, test, left, looked);
-            let Some(answer) = answer else {
+            let answer = match gate.test(os, place, test, left, looked) {
+                Tested::Answered(answer) => answer,
                 // a test that was not run says nothing
-                *passes = self.passing[at];
-                looked.cut = true;
-                continue;
+                Tested::Cut => {
+                    *passes = self.passing[at];
+                    looked.cut = true;
+                    continue;
+                }
+                Tested::NotStarted(why) => {
+                    *passes = self.passing[at];
+                    let name = &self.names[at];
+                    let why = format!("the test {test} of `{name}` could not be run: {why}");
+                    looked.notes.push(format!("{why}; `{name}` is as it was before the round"));
+                    looked.broken.get_or_insert(why);
+                    continue;
+                }
             };
             if answer != Answer::Pass {
                 *passes = false;
@@ -229,7 +252,7 @@ impl Features {
     fn flips(&self, text: &str) -> Result<Vec<bool>, String> {
         let Read { value, passing, .. } = read(text)?;
         if passing.len() != self.passing.len() {
-            return Err(format!("it has {} features instead of {}", passing.len(), self.passing.len()));
+            return Err(format!("it has {} instead of {}", counted(passing.len(), "feature"), self.passing.len()));
         }
         let mut value = value;
         let (ours, theirs) = (items(&self.value).unwrap_or_default(), items_mut(&mut value).unwrap_or_default());
@@ -289,17 +312,10 @@ impl Gate {
         all.into_iter().find(|path| os.can_write(path))
     }
 
-    fn test(
-        &self,
-        os: &mut impl Os,
-        place: &Place,
-        test: &str,
-        left: Option<Millis>,
-        looked: &mut Looked,
-    ) -> Option<Answer> {
+    fn test(&self, os: &mut impl Os, place: &Place, test: &str, left: Option<Millis>, looked: &mut Looked) -> Tested {
         let limit = left.map_or(self.limit, |left| left.min(self.limit));
         if limit == Millis::ZERO {
-            return None;
+            return Tested::Cut;
         }
         let mut launch = place.launch(self.command.iter().map(|word| word.replace("{test}", test)).collect());
         launch.folder.clone_from(&self.folder);
@@ -310,7 +326,10 @@ impl Gate {
         let over = looked.output.len().saturating_sub(KEPT);
         looked.output.drain(..over);
         looked.lasted = looked.lasted.plus(checked.lasted);
-        oracle::answer_of(&checked, Exits::default())
+        if let CheckEnd::NotStarted(why) = checked.end {
+            return Tested::NotStarted(why);
+        }
+        oracle::answer_of(&checked, Exits::default()).map_or(Tested::Cut, Tested::Answered)
     }
 }
 

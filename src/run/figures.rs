@@ -2,7 +2,7 @@
 //!
 //! For lines that people read, never for what is compared or stored. Rounded where that is said.
 
-use crate::engine::{Caps, MicroUsd, Millis, Tokens};
+use crate::engine::{Caps, MicroUsd, Millis, Tokens, counted};
 
 /// Bytes that a token is taken for where nobody counts them.
 pub const BYTES_A_TOKEN: usize = 4;
@@ -58,7 +58,7 @@ pub fn span(span: Millis) -> String {
 /// ```
 #[must_use]
 pub fn rounds(count: u64) -> String {
-    format!("{count} {}", if count == 1 { "round" } else { "rounds" })
+    counted(count, "round").to_string()
 }
 
 /// Each cap that there is: rounds, output, tokens, cost, time.
@@ -72,8 +72,8 @@ pub fn rounds(count: u64) -> String {
 pub fn caps(caps: &Caps) -> Vec<String> {
     let each = [
         caps.rounds.map(rounds),
-        caps.budget.map(|tokens| format!("{} output tokens", millions(tokens))),
-        caps.tokens.map(|tokens| format!("{} tokens of all kinds", millions(tokens))),
+        caps.budget.map(|tokens| counted(millions(tokens), "output token").to_string()),
+        caps.tokens.map(|tokens| format!("{} of all kinds", counted(millions(tokens), "token"))),
         caps.cost.map(usd),
         caps.wall.map(|time| format!("{} of time", span(time))),
     ];
@@ -85,10 +85,12 @@ pub fn caps(caps: &Caps) -> Vec<String> {
 /// ```
 /// use flyball::run::figures::size;
 /// assert_eq!(size("twelve bytes"), "12 bytes, about 3 tokens (estimated at 4 bytes a token)");
+/// assert_eq!(size("x"), "1 byte, about 1 token (estimated at 4 bytes a token)");
 /// ```
 #[must_use]
 pub fn size(text: &str) -> String {
     let bytes = text.len();
     let tokens = bytes.div_ceil(BYTES_A_TOKEN);
-    format!("{bytes} bytes, about {tokens} tokens (estimated at {BYTES_A_TOKEN} bytes a token)")
+    let (bytes, tokens) = (counted(bytes, "byte"), counted(tokens, "token"));
+    format!("{bytes}, about {tokens} (estimated at {BYTES_A_TOKEN} bytes a token)")
 }

@@ -10,20 +10,24 @@
 //! is not in it; filters and attributes are not applied. Without git there are names, sizes and hashes, by [`by_name`].
 //!
 //! **A commit** holds what is not as committed after the round and was so before it. Files that were somebody's before the round are left
-//! alone and named, and so are repositories that the round made inside the project. What was staged stays staged.
+//! alone and named, and so are repositories that the round made inside the project, and submodules with changes that they have not committed
+//! themselves. What was staged stays staged.
+//!
+//! **What a person may have forgotten**, a HEAD on no branch or a rebase half done, is told by [`Git::standing`] and never mended.
 //!
 //! Whether HEAD moved is for the caller to see: [`Git::head`] before and after the agent, before flyball commits.
 //!
 //! Units: milliseconds, bytes.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::os::{CheckEnd, Checked, Keep, Os};
 use super::place::Place;
 use super::system::files::path_of;
 use super::tree::{How, Kind, Tree, hex};
-use crate::engine::Millis;
+use crate::engine::{Millis, counted};
 
 /// How long one command of git may take.
 const LIMIT: Millis = Millis::from_secs(120);
@@ -134,6 +138,55 @@ impl Dirty {
     }
 }
 
+/// What git says of the project at one moment.
+#[derive(Debug, Default)]
+struct Status {
+    dirty: Dirty,
+    /// Paths that git does not know.
+    unknown: BTreeSet<PathBuf>,
+    /// Submodules with changes that they have not committed themselves: no commit of this repository can hold those.
+    modules: BTreeSet<PathBuf>,
+}
+
+impl Status {
+    /// Takes one entry of `git status --porcelain=v2 -z` without renames.
+    fn take(&mut self, entry: &[u8]) {
+        let (unknown, fields) = match entry.first() {
+            Some(b'?') => (true, 2),
+            Some(b'1') => (false, 9),
+            // not merged yet
+            Some(b'u') => (false, 11),
+            Some(_) | None => return,
+        };
+        let parts: Vec<&[u8]> = entry.splitn(fields, |byte| *byte == b' ').collect();
+        let Some(path) = parts.get(fields - 1) else { return };
+        if let Some(folder) = path.strip_suffix(b"/") {
+            self.dirty.nested.insert(path_of(folder));
+            return;
+        }
+        if unknown {
+            self.unknown.insert(path_of(path));
+        } else if let [b'S', commit, content @ ..] = parts[2]
+            && content.iter().any(|mark| *mark != b'.')
+        {
+            self.modules.insert(path_of(path));
+            if *commit == b'.' && parts[1] == b".M" {
+                return;
+            }
+        }
+        self.dirty.paths.insert(path_of(path));
+    }
+}
+
+/// What may be under way in a repository, and the file or folder in git's own by which it is known; of several the first.
+const UNDER_WAY: [(&str, &str); 5] = [
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+];
+
 /// One call.
 struct Call<'a> {
     words: Vec<&'a str>,
@@ -189,17 +242,46 @@ impl Git {
     /// # Errors
     /// In words.
     pub fn dirty(&self, os: &mut impl Os) -> Result<Dirty, String> {
-        self.status(os).map(|(dirty, _)| dirty)
+        self.status(os).map(|status| status.dirty)
     }
 
-    /// The same, and those of the paths that git does not know.
-    fn status(&self, os: &mut impl Os) -> Result<(Dirty, BTreeSet<PathBuf>), String> {
+    /// What a person may have forgotten and should know before rounds change the project: a line each.
+    pub fn standing(&self, os: &mut impl Os) -> Vec<String> {
+        let mut lines = Vec::new();
+        let on_branch = self.ask(os, &["symbolic-ref", "--quiet", "HEAD"]).is_ok();
+        if let Some(head) = self.head(os).filter(|_| !on_branch) {
+            let head = head.get(..12).unwrap_or(&head);
+            lines.push(format!(
+                "HEAD is detached at {head}: what is committed here is on no branch; `git switch -c NAME` makes one"
+            ));
+        }
+        let own = self.ask(os, &["rev-parse", "--absolute-git-dir"]).map(|own| path_of(without_end(&own)));
+        let is_there = |os: &mut _, path: &Path| match Os::read(os, path, 1) {
+            Ok(_) => true,
+            // a folder cannot be read, and is there
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
+        let under_way = own.ok().and_then(|own| UNDER_WAY.iter().find(|(name, _)| is_there(os, &own.join(name))));
+        if let Some((_, what)) = under_way {
+            lines.push(format!("{what} is under way in this repository: finish or abort it, or its changes and those of rounds are mixed up"));
+        }
+        let modules = self.status(os).map(|status| status.modules).unwrap_or_default();
+        if !modules.is_empty() {
+            lines.push(format!(
+                "changed and not committed within a submodule, and so in no commit here: {}",
+                shown(&modules)
+            ));
+        }
+        lines
+    }
+
+    fn status(&self, os: &mut impl Os) -> Result<Status, String> {
         if self.top.is_none() {
             return Err("the project is in no git repository".to_owned());
         }
         let words = [
             "status",
-            "--porcelain=v1",
+            "--porcelain=v2",
             "-z",
             "--untracked-files=all",
             "--no-renames",
@@ -208,21 +290,11 @@ impl Git {
             ".",
         ];
         let bytes = self.ask(os, &words)?;
-        let (mut dirty, mut unknown) = (Dirty::default(), BTreeSet::new());
-        for entry in bytes.split(|byte| *byte == 0).filter(|entry| entry.len() > 3) {
-            let (code, path) = entry.split_at(3);
-            if let Some(folder) = path.strip_suffix(b"/") {
-                dirty.nested.insert(path_of(folder));
-                continue;
-            }
-            if code == b"?? " {
-                unknown.insert(path_of(path));
-            }
-            dirty.paths.insert(path_of(path));
-        }
+        let mut status = Status::default();
+        bytes.split(|byte| *byte == 0).for_each(|entry| status.take(entry));
         // what flyball keeps is nobody's change
-        dirty.paths.retain(|path| !path.iter().any(|name| name == super::folder::NAME));
-        Ok((dirty, unknown))
+        status.dirty.paths.retain(|path| !path.iter().any(|name| name == super::folder::NAME));
+        Ok(status)
     }
 
     /// Makes a branch from where HEAD is and goes onto it; where it is on it already, nothing.
@@ -252,20 +324,17 @@ impl Git {
     /// In words; the project's files are as they were.
     pub fn commit(&self, os: &mut impl Os, before: &Dirty, message: &str) -> Result<Committed, String> {
         let top = self.top.as_ref().ok_or("the project is in no git repository")?;
-        let (now, unknown) = self.status(os)?;
+        let Status { dirty: now, unknown, modules } = self.status(os)?;
         let own: Vec<&PathBuf> = now.paths.difference(&before.paths).collect();
-        let mut notes = Vec::new();
-        let others: Vec<String> =
-            now.paths.intersection(&before.paths).map(|path| path.display().to_string()).collect();
-        if !others.is_empty() {
-            notes
-                .push(format!("not committed, because they were not as committed before the round: {}", some(&others)));
-        }
-        let nested: Vec<String> =
-            now.nested.difference(&before.nested).map(|path| path.display().to_string()).collect();
-        if !nested.is_empty() {
-            notes.push(format!("not committed, because they are repositories of their own: {}", some(&nested)));
-        }
+        let others = now.paths.intersection(&before.paths).cloned().collect();
+        let nested = now.nested.difference(&before.nested).cloned().collect();
+        let notes = [
+            (others, "they were not as committed before the round"),
+            (nested, "they are repositories of their own"),
+            (modules, "their changes are not committed within these submodules"),
+        ];
+        let notes = notes.into_iter().filter(|(paths, _): &(BTreeSet<_>, _)| !paths.is_empty());
+        let notes = notes.map(|(paths, why)| format!("not committed, because {why}: {}", shown(&paths))).collect();
         if own.is_empty() {
             return Ok(Committed { id: None, paths: 0, notes });
         }
@@ -492,8 +561,8 @@ pub fn by_name(before: &Tree, after: &Tree, patch: &[u8]) -> String {
             How::Removed => ('D', before),
         };
         let what = tree.entries.get(&change.path).map(|entry| match &entry.kind {
-            Kind::File { hash, bytes, .. } => format!("{bytes} bytes sha256 {}", hex(hash)),
-            Kind::Large(stamp) => format!("{} bytes, not read", stamp.bytes),
+            Kind::File { hash, bytes, .. } => format!("{} sha256 {}", counted(*bytes, "byte"), hex(hash)),
+            Kind::Large(stamp) => format!("{}, not read", counted(stamp.bytes, "byte")),
             Kind::Link(to) => format!("link to {}", to.display()),
             Kind::Unreadable => "cannot be read".to_owned(),
             Kind::Other => "no file".to_owned(),
@@ -531,7 +600,8 @@ fn complaint(output: &[u8]) -> Option<String> {
     told.map(str::to_owned).or_else(|| super::oracle::last_line(output))
 }
 
-fn some(paths: &[String]) -> String {
-    let named = paths.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+/// The first few of some paths, for people.
+fn shown(paths: &BTreeSet<PathBuf>) -> String {
+    let named = paths.iter().take(5).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     if paths.len() > 5 { format!("{named} and {} more", paths.len() - 5) } else { named }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{millions, span};
-use crate::engine::{Control, Millis, RoundExit, Timestamp, Tokens};
+use crate::engine::{Control, Millis, RoundExit, Timestamp, Tokens, counted};
 use crate::trace::{Word, iso};
 
 /// The name of the list of runs, in the folder of the records.
@@ -168,11 +168,11 @@ impl RoundOver<'_> {
         };
         let oracle = self.oracle.map(|said| format!("; oracle: {said}")).unwrap_or_default();
         format!(
-            "round {} at {}: {exit}{why}, {} turns, {} output tokens, {}{changed}{oracle}",
+            "round {} at {}: {exit}{why}, {}, {}, {}{changed}{oracle}",
             self.round,
             self.effort,
-            self.turns,
-            millions(self.output),
+            counted(self.turns, "turn"),
+            counted(millions(self.output), "output token"),
             span(self.lasted),
         )
     }

@@ -26,7 +26,7 @@
 use std::fmt::{self, Write as _};
 
 use super::figures::{self, size};
-use crate::engine::Caps;
+use crate::engine::{Caps, counted};
 
 /// The built-in template of a first round.
 pub const INIT: &str = include_str!("prompts/init.md");
@@ -310,15 +310,16 @@ impl Template {
         let mut text = self.fill(facts, keep);
         let mut parts = Vec::new();
         if diff_is > 0 {
-            parts.push(format!("{} bytes of the diff", diff_is - head(&facts.diff, keep.diff).len()));
+            parts.push(format!("{} of the diff", counted(diff_is - head(&facts.diff, keep.diff).len(), "byte")));
         }
         if none && output_is > 0 {
             let said = facts.oracle.as_ref().map_or("", |said| said.output.as_str());
-            parts.push(format!("{} bytes of the oracle's output", output_is - tail(said, keep.output).len()));
+            parts
+                .push(format!("{} of the oracle's output", counted(output_is - tail(said, keep.output).len(), "byte")));
         }
         if text.len() > most {
             let (kept, left_out) = cut_end(&text, most);
-            parts.push(format!("{left_out} bytes of its end"));
+            parts.push(format!("{} of its end", counted(left_out, "byte")));
             text = kept;
         }
         let cut = format!("the prompt had {whole} bytes and may have {most}: left out were {}", parts.join(", "));
@@ -419,7 +420,7 @@ fn list(text: &mut String, lines: &[String]) {
 
 fn say_cut(text: &mut String, bytes: usize, what: &str) {
     if bytes > 0 {
-        let _ = write!(text, "\n[cut: {bytes} bytes, {what}]");
+        let _ = write!(text, "\n[cut: {}, {what}]", counted(bytes, "byte"));
     }
 }
 
@@ -454,7 +455,7 @@ fn left(left: &Caps) -> Vec<String> {
 
 /// A text without its end, with a line that says so where there is room for one; and how many bytes were left out.
 fn cut_end(text: &str, most: usize) -> (String, usize) {
-    let line = |kept: &str| format!("\n[cut: {} bytes, the rest]\n", text.len() - kept.len());
+    let line = |kept: &str| format!("\n[cut: {}, the rest]\n", counted(text.len() - kept.len(), "byte"));
     // a longer text leaves out less, and says so with no more digits
     let kept = head(text, most.saturating_sub(line("").len()));
     let line = line(kept);

@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 
 use super::figures::{millions, rounds, span, usd};
 use super::system::shelf::Found;
-use crate::engine::{Caps, Control, MicroUsd, Millis, Spent, Timestamp, Tokens};
+use crate::engine::{Caps, Control, MicroUsd, Millis, Spent, Timestamp, Tokens, counted};
 use crate::trace::iso;
 
 /// The folder's name in the folder of the records.
@@ -117,8 +117,8 @@ impl Kind {
     pub fn words(self, count: u64) -> String {
         match self {
             Self::Rounds => rounds(count),
-            Self::Budget => format!("{} output tokens", millions(Tokens::new(count))),
-            Self::Tokens => format!("{} tokens", millions(Tokens::new(count))),
+            Self::Budget => counted(millions(Tokens::new(count)), "output token").to_string(),
+            Self::Tokens => counted(millions(Tokens::new(count)), "token").to_string(),
             Self::Cost => usd(MicroUsd::new(count)),
             Self::Wall => format!("{} of wall time", span(Millis::new(count))),
         }

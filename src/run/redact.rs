@@ -7,8 +7,11 @@
 //! | bearer tokens | `bearer`, a space, and 16 letters or more with a digit among them |
 //! | private keys | `-----BEGIN ... PRIVATE KEY-----` at the end of a line, up to its `-----END ...-----` |
 //! | named values | a name that ends with `api_key`, `token`, `secret`, `password` or the like, then `=` or `:`, then a quoted word of 8 letters or more, or a bare one with letters and digits |
+//! | arguments | `--` and such a name, then `=`, a space, or the comma of a list, then a word as above; after `=` also a short one with a digit, and a long one without |
+//! | addresses | what stands between `://NAME:` and `@` |
 //!
-//! The name stays, the value goes. Names of variables in place of a value (`$TOKEN`) stay. All else is passed on byte for byte, also what is
+//! The name stays, the value goes. Names of variables in place of a value (`$TOKEN`) stay, and so do an argument's value in capitals and one that
+//! begins with `your`: they stand for one. All else is passed on byte for byte, also what is
 //! no UTF-8. It is a net and no wall: a key of a form that is not listed passes, and so does one that was taken apart.
 //!
 //! It reads bytes and looks at nothing else. [`Redactor`] takes them in pieces of any size and gives the same as for the whole; it holds back no
@@ -291,6 +294,12 @@ fn look(bytes: &[u8], at: usize, over: bool) -> Found {
     if before.is_some_and(|byte| Charset::Word.has(byte)) {
         return Found::Nothing;
     }
+    if before == Some(b':') {
+        let found = in_address(bytes, at, over);
+        if found != Found::Nothing {
+            return found;
+        }
+    }
     if rest[0] == b'-' {
         return if before == Some(b'-') { Found::Nothing } else { block(rest, over) };
     }
@@ -418,7 +427,8 @@ fn value(bytes: &[u8], at: usize, over: bool) -> Found {
     if quoted.is_none() && gap > 0 && ends(name, b"bearer") {
         return bare(rest, 16, over, false);
     }
-    let Some(b'=' | b':') = name.last() else { return Found::Nothing };
+    let Some(b'=' | b':') = name.last() else { return after_flag(name, gap > 0, quoted, rest, over) };
+    let joined = name.ends_with(b"=") && gap == 0 && is_flag(&name[..name.len() - 1]);
     name = &name[..name.len() - 1];
     let gap = name.iter().rev().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
     name = &name[..name.len() - gap];
@@ -430,7 +440,74 @@ fn value(bytes: &[u8], at: usize, over: bool) -> Found {
     }
     match quoted {
         Some(quote) => within_quotes(rest, quote, over),
+        None if joined => argument(rest, over),
         None => bare(rest, 8, over, true),
+    }
+}
+
+/// A value that is a secret because the argument before it is a flag; `before` ends where the flag does, or with a list's comma.
+fn after_flag(before: &[u8], gap: bool, quoted: Option<u8>, rest: &[u8], over: bool) -> Found {
+    let found = match quoted {
+        None if gap && is_flag(before) => bare(rest, 8, over, true),
+        Some(quote) if gap && is_flag(before) => within_quotes(rest, quote, over),
+        Some(quote) => {
+            let list = before.trim_ascii_end().strip_suffix(b",").map(<[u8]>::trim_ascii_end);
+            let flag = list.and_then(|list| list.split_last()).filter(|(last, _)| is_quote(**last));
+            if !flag.is_some_and(|(_, flag)| is_flag(unescaped(flag))) {
+                return Found::Nothing;
+            }
+            within_quotes(rest, quote, over)
+        }
+        None => Found::Nothing,
+    };
+    match found {
+        Found::Bytes(length) if stands_for_one(&rest[..length]) => Found::Nothing,
+        Found::Word(of) if stands_for_one(run_of(rest, of)) => Found::Nothing,
+        Found::Nothing | Found::More | Found::Word(_) | Found::Bytes(_) | Found::Block => found,
+    }
+}
+
+/// What follows a flag and `=`: with a digit it need not be long, and without one it is longer than most words.
+fn argument(rest: &[u8], over: bool) -> Found {
+    let word = run_of(rest, Charset::Token);
+    let found = bare(rest, 6, over, true);
+    match found {
+        Found::Word(_) if stands_for_one(word) => Found::Nothing,
+        Found::Nothing if word.len() >= 12 && !stands_for_one(word) && !is_called(rest, word.len()) => {
+            Found::Word(Charset::Token)
+        }
+        Found::Nothing | Found::More | Found::Word(_) | Found::Bytes(_) | Found::Block => found,
+    }
+}
+
+/// Whether a text ends with a flag whose value is a secret.
+fn is_flag(text: &[u8]) -> bool {
+    let length = text.iter().rev().take_while(|&&byte| Charset::Dashed.has(byte)).count();
+    text[text.len() - length..].starts_with(b"--") && is_secret(text)
+}
+
+/// Whether a word says what would stand in its place.
+fn stands_for_one(word: &[u8]) -> bool {
+    let capitals = word.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
+    capitals || word.get(..4).is_some_and(|head| head.eq_ignore_ascii_case(b"your"))
+}
+
+/// The password of an address: `at` comes after `://NAME:`, and an `@` follows before the address goes on.
+fn in_address(bytes: &[u8], at: usize, over: bool) -> Found {
+    let before = &bytes[at.saturating_sub(BACK)..at - 1];
+    let of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'+');
+    let name = before.iter().rev().take_while(of_name).count();
+    let rest = &bytes[at..];
+    if !before[..before.len() - name].ends_with(b"://") || matches!(rest[0], b'$' | b'{' | b'<' | b'[') {
+        return Found::Nothing;
+    }
+    let ends = |byte: &u8| {
+        matches!(byte, b'@' | b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\') || *byte <= b' '
+    };
+    match rest.iter().take(LONGEST_QUOTED).position(ends) {
+        Some(length) if length > 0 && rest[length] == b'@' => Found::Bytes(length),
+        None if rest.len() < LONGEST_QUOTED && !over => Found::More,
+        Some(_) | None => Found::Nothing,
     }
 }
 
@@ -458,15 +535,24 @@ fn is_secret(text: &[u8]) -> bool {
     NAMES.iter().any(|ending| small.ends_with(ending.as_bytes())) || capitals && name.ends_with(b"_KEY")
 }
 
+/// The bytes of a charset that a text begins with, as far as they are looked at.
+fn run_of(rest: &[u8], of: Charset) -> &[u8] {
+    &rest[..rest.iter().take(LONGEST_QUOTED).take_while(|&&byte| of.has(byte)).count()]
+}
+
+/// Whether a word of this length is the beginning of a call or an index.
+fn is_called(rest: &[u8], length: usize) -> bool {
+    matches!(rest.get(length), Some(b'(' | b'[' | b'{' | b'<' | b':'))
+}
+
 /// A word without quotes: long enough, with a digit, and not the beginning of a call or an index.
 fn bare(rest: &[u8], least: usize, over: bool, letter: bool) -> Found {
-    let run = rest.iter().take(LONGEST_QUOTED).take_while(|&&byte| Charset::Token.has(byte)).count();
+    let word = run_of(rest, Charset::Token);
+    let run = word.len();
     if run == rest.len() && run < LONGEST_QUOTED && !over {
         return Found::More;
     }
-    let word = &rest[..run];
-    let called = matches!(rest.get(run), Some(b'(' | b'[' | b'{' | b'<' | b':'));
-    let fine = run >= least && word.iter().any(u8::is_ascii_digit) && !called;
+    let fine = run >= least && word.iter().any(u8::is_ascii_digit) && !is_called(rest, run);
     if fine && (!letter || word.iter().any(u8::is_ascii_alphabetic)) {
         Found::Word(Charset::Token)
     } else {

@@ -87,7 +87,7 @@ fn any_other_edit_is_put_back() {
     for (script, says) in [
         ("sed -i s/one/easier/ features.json", "`one` is another"),
         ("sed -i 's/\"passes\": true/\"passes\": \"yes\"/' features.json", "true or false"),
-        ("sed -i 2d features.json", "1 features instead of 2"),
+        ("sed -i 2d features.json", "1 feature instead of 2"),
         (
             "python3 -c 'import json; l=json.load(open(\"features.json\")); json.dump(l[::-1], open(\"features.json\",\"w\"))'",
             "is another",
@@ -218,4 +218,32 @@ fn without_time_nothing_survives_and_nothing_is_done() {
     let looked = list.look(&mut world.os, &world.place, Some(Millis::ZERO));
     assert_eq!((looked.passing, looked.cut, looked.is_done()), (0, true, false));
     assert!(world.os.now().millis() < u64::MAX);
+}
+
+#[test]
+fn a_test_that_cannot_be_started_is_the_gates_fault_and_says_nothing_of_the_feature() {
+    let mut world = committed(LIST);
+    let right = gate(&world);
+    let (mut list, _) = open(&mut world, Some(right.clone())).unwrap();
+    world.hand("touch t1.ok; echo exit 0 > ../gate/plain; mkdir ../gate/sub");
+    world.write("features.json", &flipped(LIST, [true, false]));
+    assert_eq!(look(&mut world, &mut list).passing, 1);
+    for (program, words, advice) in [
+        ("no-such-program", "No such file or directory", "install it, or name it"),
+        ("./plain", "Permission denied", "chmod +x"),
+    ] {
+        let broken = Gate { command: argv(&[program, "{test}"]), ..right.clone() };
+        let (mut list, _) = open(&mut world, Some(broken)).unwrap();
+        world.write("features.json", &flipped(LIST, [true, true]));
+        let looked = look(&mut world, &mut list);
+        let why = looked.broken.clone().unwrap();
+        let first = format!("the test t1 of `one` could not be run: {program} cannot be started: {words}");
+        assert!(why.starts_with(&first) && why.contains(advice), "{why}");
+        assert!(
+            looked.notes.len() == 2 && looked.notes[0].ends_with("`one` is as it was before the round"),
+            "{looked:?}"
+        );
+        assert!(!looked.is_done() && !looked.notes.iter().any(|note| note.contains("does not pass")), "{looked:?}");
+        world.hand("git checkout -q features.json");
+    }
 }

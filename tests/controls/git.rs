@@ -273,3 +273,48 @@ fn a_commit_has_an_author_also_where_git_knows_nobody() {
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
     assert!(String::from_utf8_lossy(&out.stdout).contains("1 passed"));
 }
+
+#[test]
+fn what_changed_within_a_submodule_is_named_and_what_it_committed_is_committed() {
+    let mut world = repository();
+    world.hand("git init -q -b main ../lib; cd ../lib; echo 1 > f; git add f; git commit -qm f; cd - > /dev/null; git -c protocol.file.allow=always submodule --quiet add ../lib 's m'; git commit -qm sub");
+    let git = find(&mut world);
+    assert_eq!(git.standing(&mut world.os), [""; 0]);
+    let before = git.dirty(&mut world.os).unwrap();
+    world.hand("echo 2 >> 's m/f'; echo two >> 'a b.txt'");
+    let within = "changed and not committed within a submodule, and so in no commit here: s m";
+    assert_eq!(git.standing(&mut world.os), [within]);
+    let made = git.commit(&mut world.os, &before, MESSAGE).unwrap();
+    assert_eq!(names(&world), set(&["a b.txt"]));
+    assert_eq!(made.notes, ["not committed, because their changes are not committed within these submodules: s m"]);
+    // where nothing else has changed there is nothing to commit, which is no failure
+    let made = git.commit(&mut world.os, &before, MESSAGE).unwrap();
+    assert_eq!((made.id, made.paths, made.notes.len()), (None, 0, 1));
+    world.hand("cd 's m'; git commit -qam inner; echo 3 >> f");
+    let made = git.commit(&mut world.os, &before, MESSAGE).unwrap();
+    assert_eq!((made.paths, made.notes.len(), names(&world)), (1, 1, set(&["s m"])));
+}
+
+#[test]
+fn a_head_on_no_branch_and_what_is_under_way_are_told() {
+    for (script, what) in [
+        ("git checkout -q --detach", "HEAD is detached at "),
+        ("git checkout -q side; git merge main || true", "a merge is under way"),
+        ("git checkout -q side; git rebase main || true", "a rebase is under way"),
+        ("git checkout -q side; git cherry-pick main || true", "a cherry-pick is under way"),
+        ("git revert --no-commit HEAD~1 || true; git status > /dev/null", "a revert is under way"),
+    ] {
+        let mut world = repository();
+        world.hand("git checkout -qb side; echo s > mine; git commit -qam s; git checkout -q main; echo m > mine; git commit -qam m; echo n > mine; git commit -qam n");
+        let git = find(&mut world);
+        assert_eq!(git.standing(&mut world.os), [""; 0]);
+        world.hand(&format!("({script}) > /dev/null 2>&1"));
+        let told = git.standing(&mut world.os);
+        assert!(told.iter().any(|line| line.starts_with(what)), "{script}: {told:?}");
+    }
+    let mut world = repository();
+    world.hand("git worktree add -q --detach ../tree");
+    world.place.project = std::fs::canonicalize(world.path("../tree")).unwrap();
+    let told = find(&mut world).standing(&mut world.os);
+    assert!(told.len() == 1 && told[0].starts_with("HEAD is detached at "), "{told:?}");
+}

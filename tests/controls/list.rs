@@ -75,3 +75,10 @@ fn each_check_has_its_own_limit() {
     assert_eq!(listed.results[0].why, "`sleep 600` was ended after 1 s");
     assert_eq!(listed.results[1].answer, Some(Answer::Pass));
 }
+
+#[test]
+fn one_is_said_to_be_one() {
+    let mut world = World::new();
+    assert_eq!(asked(&mut world, &["true"], None).verdict.why, "the one check passed");
+    assert_eq!(asked(&mut world, &["true", "true"], None).verdict.why, "all 2 checks passed");
+}

@@ -138,6 +138,20 @@ fn only_what_its_test_holds_up_passes() {
 }
 
 #[test]
+fn it_flips_features_whose_tests_cannot_be_started() {
+    let world = featured();
+    let gate = world.path("gate").display().to_string();
+    let test = "no-such-program {test}";
+    let flags = ["--max-rounds", "5", "--features", "features.json", "--gate-test", test, "--gate-folder", &gate];
+    let came = cheat(&world, "sed -i 's/false/true/g' features.json", &flags);
+    came.ends(
+        3,
+        "stopped by oracle-error: the test one of `one` could not be run: no-such-program cannot be started: ",
+    );
+    assert!(!text(&world, "features.json").contains("true"));
+}
+
+#[test]
 fn it_leads_links_out_of_the_project() {
     let world = project();
     fs::write(world.path("mine"), "mine\n").unwrap();
@@ -198,6 +212,32 @@ fn it_raises_its_own_caps() {
     cheat(&world, "echo '[controls]' >flyball.toml; echo 'rounds = 99' >>flyball.toml", &[])
         .ends(1, "stopped by rounds: 2 of 2");
     assert_eq!(text(&world, "flyball.toml"), "[controls]\nrounds = 2\n");
+}
+
+#[test]
+fn it_raises_its_caps_in_a_settings_file_of_another_name() {
+    let settings = "[controls]\nrounds = 2\n";
+    let acts = "echo '[controls]' >conf/mine.toml; echo 'rounds = 99' >>conf/mine.toml";
+    for named in ["conf/mine.toml", "./conf/../conf/mine.toml", "link.toml", "WHOLE"] {
+        let world = World::new();
+        fs::create_dir(world.project.join("conf")).unwrap();
+        fs::write(world.project.join("conf/mine.toml"), settings).unwrap();
+        std::os::unix::fs::symlink("conf/mine.toml", world.project.join("link.toml")).unwrap();
+        let whole = world.project.join("conf/mine.toml").display().to_string();
+        let named = if named == "WHOLE" { &whole } else { named };
+        cheat(&world, acts, &["--settings", named]).ends(1, "stopped by rounds: 2 of 2");
+        assert_eq!(text(&world, "conf/mine.toml"), settings, "{named}");
+        noted(&world, "protected: conf/mine.toml");
+        let again = cheat(&world, "rm link.toml; echo >link.toml", &["--settings", named, "--fresh"]);
+        again.ends(1, "stopped by rounds: 2 of 2");
+        let link = fs::symlink_metadata(world.project.join("link.toml")).unwrap().is_symlink();
+        assert_eq!(link, named == "link.toml", "{named}");
+    }
+    // what lies elsewhere is not the project's
+    let world = World::new();
+    fs::write(world.path("mine.toml"), settings).unwrap();
+    let named = world.path("mine.toml").display().to_string();
+    cheat(&world, ":", &["--settings", &named]).ends(1, "stopped by rounds: 2 of 2");
 }
 
 #[test]

@@ -288,3 +288,24 @@ fn a_judge_sees_what_this_round_has_changed() {
     let came = world.run(&format!("{says}\nmessage stop \"$says\" '' 400\nbye"), &flags);
     came.ends(0, "stopped by oracle-passed");
 }
+
+#[test]
+fn a_rubric_that_says_no_score_is_refused_before_anything_is_spent() {
+    for (rubric, flags, words) in [
+        ("Is it good?\n", &[][..], "it says no score that passes: begin it with `threshold: 4.0`"),
+        ("---\nthreshold: high\n---\nx\n", &["--threshold", "4"], "`high` is no threshold"),
+        ("---\nthreshold: 4\nx\n", &[], "no second one"),
+    ] {
+        let world = World::new();
+        fs::write(world.project.join("rubric.md"), rubric).unwrap();
+        let oracle = ["--max-rounds", "1", "--oracle", "all(cli:false; judge:rubric.md)"];
+        let came = world.run("cat >/dev/null; turn 1 400; bye", &[&oracle[..], flags].concat());
+        assert_eq!(came.code, 2, "{}", came.err);
+        came.says("the rubric rubric.md: ").says(words);
+        assert!(world.records().is_empty(), "nothing was begun");
+    }
+    let world = World::new();
+    fs::write(world.project.join("rubric.md"), "Is it good?\n").unwrap();
+    let flags = ["--max-rounds", "1", "--oracle", "all(cli:false; judge:rubric.md)", "--threshold", "4"];
+    world.run("cat >/dev/null; turn 1 400; bye", &flags).ends(1, "stopped by rounds");
+}

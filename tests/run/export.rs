@@ -151,6 +151,14 @@ fn what_goes_on_has_a_lock_that_goes_when_it_is_over_and_what_is_missing_is_said
 }
 
 #[test]
+fn what_is_left_out_is_named_once() {
+    let world = stopped();
+    fs::remove_file(world.records().pop().unwrap().join("rounds/0001/prompt.md")).unwrap();
+    let (_, came) = export(&world, "ralf");
+    assert_eq!(came.err.matches("rounds/0001/prompt.md").count(), 1, "{}", came.err);
+}
+
+#[test]
 fn nothing_of_anybody_elses_is_overwritten_or_followed() {
     let world = stopped();
     let out = world.path("out-loop");

@@ -243,6 +243,18 @@ fn no_colours_off_a_terminal_nor_with_no_color() {
 }
 
 #[test]
+fn status_and_runs_for_programs_are_an_object_a_line() {
+    let world = World::new();
+    world.run(WELL, &["--max-rounds", "2"]).ends(1, "stopped by rounds");
+    for (command, rounds) in [("status", 2), ("runs", 0)] {
+        let came = world.start(world.command().args([command, "--format", "json"])).ends();
+        assert_eq!((came.code, came.out.lines().count()), (0, 1), "{command}: {}", came.out);
+        let object: serde_json::Value = serde_json::from_str(&came.out).unwrap();
+        assert_eq!((&object["control"], object["rounds"].as_array().unwrap().len()), (&"rounds".into(), rounds));
+    }
+}
+
+#[test]
 fn each_line_for_programs_is_an_object() {
     let world = World::new();
     let came = world.run(WELL, &["--max-rounds", "3", "--format", "json", "--verbose"]);

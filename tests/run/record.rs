@@ -56,6 +56,16 @@ fn history_has_a_line_a_run_and_a_torn_one_is_taken_away() {
 }
 
 #[test]
+fn what_there_is_one_of_is_said_so() {
+    let world = World::new();
+    let came = world.run("cat >/dev/null; turn 1 1; bye", &["--max-rounds", "1"]);
+    came.ends(1, "; 1 round, 1 output token, ");
+    let status = world.start(world.command().arg("status")).ends().out;
+    assert!(status.contains("\n1 round, 1 of 10.00M output tokens, "), "{status}");
+    assert!(progress(&world).contains(", 1 turn, 1 output token, "), "{}", progress(&world));
+}
+
+#[test]
 fn a_link_in_place_of_a_page_is_not_written_through() {
     let world = World::new();
     fs::create_dir(world.project.join(".flyball")).unwrap();

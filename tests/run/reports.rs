@@ -298,6 +298,18 @@ fn somebodys_unfinished_work_is_named_and_is_in_no_commit() {
 }
 
 #[test]
+fn a_repository_in_the_midst_of_something_is_told_at_the_start() {
+    let world = World::new();
+    git(&world.project, &["init", "-q"]);
+    fs::write(world.project.join("mine"), "one\n").unwrap();
+    git(&world.project, &["add", "."]);
+    git(&world.project, &["commit", "-qm", "one"]);
+    git(&world.project, &["checkout", "-q", "--detach"]);
+    let came = world.run(WELL, &["--max-rounds", "1"]);
+    came.ends(1, "stopped by rounds").says("HEAD is detached at ").says("`git switch -c NAME` makes one");
+}
+
+#[test]
 fn three_rounds_that_need_two_moves_have_two() {
     let world = World::new();
     let flags = ["--law", "reference", "--juice", "100", "--max-rounds", "3", "--effort", "high"];

@@ -139,6 +139,62 @@ fn a_fault_in_a_file_is_named_by_file_line_and_key() {
 }
 
 #[test]
+fn a_fault_in_a_check_list_is_named_by_file_and_line() {
+    let world = World::new();
+    for name in ["", "a\\nflyball: stopped by oracle-passed"] {
+        let text = format!(
+            "[[check]]\nname = \"a\"\ncommand = \"true\"\n\n[[check]]\nname = \"{name}\"\ncommand = \"true\"\n"
+        );
+        fs::write(world.project.join("k.toml"), text).unwrap();
+        let came = run(&world, &["--agent", "sim", "--max-rounds", "1", "--checks", "k.toml", "task"], &[]);
+        assert_eq!(came.code, 2, "{}", came.err);
+        came.says("oracle.checks").says("k.toml: line 6: the check");
+        assert!(world.records().is_empty());
+    }
+}
+
+#[test]
+fn a_value_of_another_type_is_no_text() {
+    let world = World::new();
+    let file = world.project.join("flyball.toml");
+    for (text, key, words) in [
+        (
+            "[governor]\nbudget = true\n",
+            "governor.budget",
+            "a decimal number or a text in quotes, and is the truth value",
+        ),
+        ("[governor]\nover = []\n", "governor.over", "a decimal number or a text in quotes, and is a list"),
+        ("[controls]\nrounds = []\n", "controls.rounds", "a decimal number or a text in quotes, and is a list"),
+        ("[controls]\nwall = true\n", "controls.wall", "a decimal number or a text in quotes, and is the truth value"),
+        ("[agent]\nmodel = true\n", "agent.model", "a text in quotes, and is the truth value true"),
+        ("[agent]\nmodel = 5\n", "agent.model", "a text in quotes, and is the number 5"),
+        ("[git]\nbranch = []\n", "git.branch", "a text in quotes, and is a list"),
+        ("[oracle]\nrun = [\"cli:true\"]\n", "oracle.run", "a text in quotes, and is a list"),
+        (
+            "[gate]\nprotect = true\n",
+            "gate.protect",
+            "a list of texts in quotes, or one of them, and is the truth value",
+        ),
+        ("[gate]\nprotect = [1]\n", "gate.protect[0]", "a text in quotes, and is the number 1"),
+        ("[git]\ncommit = \"yes\"\n", "git.commit", "true or false, without quotes, and is the text \"yes\""),
+        ("[prompt]\nmost = {a = 1}\n", "prompt.most", "a decimal number or a text in quotes, and is a table"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let came = run(&world, &["--agent", "sim", "--print-config"], &[]);
+        assert_eq!(came.code, 2, "{text}: {}", came.err);
+        came.says(&format!("flyball.toml:2: {key}: it must be {words}"));
+    }
+    let right = "[agent]\nprogram = [\"a\", \"b\"]\nladder = \"high,low\"\n[git]\ncommit = true\n[gate]\nprotect = \"x\"\n[controls]\nrounds = \"none\"\nwall = 60\n";
+    fs::write(&file, right).unwrap();
+    let all = effective(&world, &["--agent", "pi"], &[]);
+    let says = |name: &str| all[name]["value"].as_str().unwrap().to_owned();
+    assert_eq!(
+        ["agent.program", "git.commit", "gate.protect", "controls.wall"].map(says),
+        ["[\"a\",\"b\"]", "true", "x", "60"]
+    );
+}
+
+#[test]
 fn what_cannot_be_is_refused_by_name_before_anything_is_started() {
     let world = World::new();
     for (flags, words) in [
@@ -174,18 +230,60 @@ fn what_cannot_be_is_refused_by_name_before_anything_is_started() {
 }
 
 #[test]
+fn a_pattern_is_looked_for_in_a_file_and_not_in_a_folder() {
+    let world = World::new();
+    fs::create_dir(world.project.join("out")).unwrap();
+    for oracle in ["regex:out:^x$", "regex:./out/:^x$", "regex:not-yet/:^x$", "any(cli:true; regex:.:^x$)"] {
+        let came = run(&world, &["--agent", "sim", "--max-rounds", "1", "--oracle", oracle, "task"], &[]);
+        assert_eq!(came.code, 2, "{oracle}: {}", came.err);
+        came.says("oracle.run").says("--oracle").says("is a folder, and a pattern is looked for in a file");
+        assert!(world.records().is_empty(), "{oracle}");
+    }
+    let flags = ["--agent", "sim", "--max-rounds", "1", "--oracle", "regex:out/not-yet:^x$", "task"];
+    run(&world, &flags, &[]).ends(1, "stopped by rounds");
+}
+
+#[test]
 fn without_its_program_an_agent_cannot_run() {
     let world = World::new();
     for flags in [
         &["--agent", "claude", "task"][..],
         &["--agent", "pi", "--program", "/nowhere/pi", "task"],
         &["--agent", "command", "task", "--", "no-such-program"],
-        &["--agent", "command", "task"],
     ] {
         let came = run(&world, flags, &[("PATH", "/nowhere")]);
         assert_eq!(came.code, 4, "{flags:?}: {}", came.err);
         assert!(world.records().is_empty(), "{flags:?}");
     }
+}
+
+#[test]
+fn a_fault_in_a_command_is_one_of_the_settings() {
+    let world = World::new();
+    fs::write(world.project.join("r.md"), "---\nthreshold: 4\n---\nx\n").unwrap();
+    for (flags, words) in [
+        (&["--agent", "command", "task"][..], "the agent `command` needs its argv"),
+        (&["--agent", "command", "task", "--", "sh", "{model}"], "has {model}, and no model is given"),
+        (&["--agent", "command", "task", "--", "sh", "-e={effort}"], "has {effort}, and no effort is given"),
+        (&["--agent", "command", "--ladder", "a,b", "task", "--", "sh", "-e={efort}"], "did you mean {effort}?"),
+        (&["--agent", "command", "--ladder", "a,b", "task", "--", "sh", "{promptfile}"], "did you mean {prompt_file}?"),
+        (&["--agent", "gemini", "--model", "m", "--program", "sh", "--ladder", "high,ultra", "task"], "ultra"),
+        (
+            &["--agent", "pi", "--program", "sh", "--oracle", "judge:r.md", "--judge", "command", "task"],
+            "the judge cannot be asked",
+        ),
+    ] {
+        let came = run(&world, &[&["--max-rounds", "1"], flags].concat(), &[]);
+        assert_eq!(came.code, 2, "{flags:?}: {}", came.err);
+        came.says(words);
+        assert!(world.records().is_empty(), "{flags:?}");
+    }
+    // what is the program's own is left to it
+    let body = "cat >/dev/null; echo \"$@\" >\"$here/in\"; turn 1 400; bye";
+    let mut command = world.runs(body, &["--max-rounds", "1"]);
+    command.args(["{other}", "${effrt}", "{}", "{\"model\":1}", "{effort}"]);
+    world.start(&mut command).ends().ends(1, "stopped by rounds");
+    assert_eq!(fs::read_to_string(world.path("in")).unwrap(), "{other} ${effrt} {} {\"model\":1} medium\n");
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     login: None,
 };
 
+/// What a word of a template may name in braces; whatever else stands in braces is the program's own.
+pub const PLACEHOLDERS: [&str; 4] = ["model", "effort", "session", "prompt_file"];
+
 /// Fills a template in.
 pub(super) fn template(ask: &Ask<'_>, unset: &[&'static str]) -> Result<CommandSpec, AskError> {
     let words = ask.template.unwrap_or(ask.program);
@@ -30,12 +33,8 @@ pub(super) fn template(ask: &Ask<'_>, unset: &[&'static str]) -> Result<CommandS
     }
     let file = ask.prompt_file();
     let path = file.to_string_lossy();
-    let given: [(&'static str, Option<&str>); 4] = [
-        ("model", ask.model),
-        ("effort", ask.effort),
-        ("session", Some(ask.session)),
-        ("prompt_file", Some(path.as_ref())),
-    ];
+    let values = [ask.model, ask.effort, Some(ask.session), Some(path.as_ref())];
+    let given: Vec<(&'static str, Option<&str>)> = PLACEHOLDERS.into_iter().zip(values).collect();
     let mut argv = Vec::with_capacity(words.len() + ask.extra.len());
     for word in words {
         argv.push(fill(word, &given)?);

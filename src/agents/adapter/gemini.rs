@@ -63,7 +63,7 @@ pub(super) fn command(ask: &Ask<'_>) -> Result<CommandSpec, AskError> {
     }
     spec.argv.extend_from_slice(ask.extra);
     if has_own_home(ask) {
-        let Some(person) = ask.folder(HOME, "") else { return Err(AskError::Missing("home folder")) };
+        let Some(person) = ask.folder(HOME, "") else { return Err(AskError::NoHome) };
         let home = own_home(ask);
         spec.set(HOME, &home.to_string_lossy());
         let settings = settings(ask, &person.join(".gemini/settings.json"))?;

@@ -24,7 +24,7 @@ pub mod ladders;
 mod opencode;
 mod pi;
 
-pub use command::ASKED;
+pub use command::{ASKED, PLACEHOLDERS};
 
 /// Which program is the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -230,6 +230,8 @@ pub enum AskError {
     NoCommand,
     /// The template names something that was not given.
     Missing(&'static str),
+    /// The environment names no home folder, and the program is asked by a file there.
+    NoHome,
     /// The program has no way to be asked for an effort.
     NoEffort(AgentKind),
     /// The effort is none that this program can be asked for; why.
@@ -240,11 +242,23 @@ pub enum AskError {
     Environment(&'static str, &'static str),
 }
 
+impl AskError {
+    /// Whether other settings mend it; what else is wrong is wrong where the program is to run.
+    #[must_use]
+    pub const fn is_of_settings(&self) -> bool {
+        match self {
+            Self::NoCommand | Self::Missing(_) | Self::NoEffort(_) | Self::Effort(_) => true,
+            Self::NoHome | Self::Settings(..) | Self::Environment(..) => false,
+        }
+    }
+}
+
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoCommand => f.write_str("the agent `command` needs its argv: name the program and its arguments"),
             Self::Missing(what) => write!(f, "the command's template has {{{what}}}, and no {what} is given"),
+            Self::NoHome => f.write_str("the environment names no home folder: set HOME"),
             Self::NoEffort(kind) => write!(f, "{kind} cannot be asked for an effort"),
             Self::Effort(why) => f.write_str(why),
             Self::Settings(path, why) => write!(f, "{} cannot be added to: {why}", path.display()),

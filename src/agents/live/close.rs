@@ -8,7 +8,7 @@ use super::sign::Signs;
 use super::{
     AgentKind, Closed, Landed, Ledger, Live, Open, Place, ProcessEnd, Source, has_calls, only_in_files, plain,
 };
-use crate::engine::{Grade, RoundExit, Timestamp, Tokens, TurnRecord};
+use crate::engine::{Grade, RoundExit, Timestamp, Tokens, TurnRecord, counted};
 
 /// Bytes of text in a token, about, where nobody counts.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -189,8 +189,13 @@ impl Ledger {
     /// What could not be read, for people.
     fn passed_over(&self, health: &super::super::Health) -> Option<String> {
         let lost = health.unreadable + health.too_long + health.not_utf8;
-        (lost + health.bad_numbers > 0)
-            .then(|| format!("{lost} lines could not be read, and {} counts could not be believed", health.bad_numbers))
+        (lost + health.bad_numbers > 0).then(|| {
+            format!(
+                "{} could not be read, and {} could not be believed",
+                counted(lost, "line"),
+                counted(health.bad_numbers, "count")
+            )
+        })
     }
 
     /// Whether it went well, and why not.

@@ -8,7 +8,7 @@ use crate::cli::args::Gate;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output;
-use crate::engine::Law;
+use crate::engine::{Law, counted};
 use crate::lab::gate::{self, Rows, Suite, report};
 use crate::lab::page;
 use crate::lab::scenario::Scenario;
@@ -31,7 +31,12 @@ pub fn run(args: &Gate) -> Outcome {
     if args.write {
         output::write_whole(&baseline, |out| gate::write(&now, out))?;
         output::write_whole(&told, |out| out.write_all(report::markdown(&now).as_bytes()))?;
-        output::say(&format!("wrote {} rows to {} and {}", now.rows.len(), baseline.display(), told.display()));
+        output::say(&format!(
+            "wrote {} to {} and {}",
+            counted(now.rows.len(), "row"),
+            baseline.display(),
+            told.display()
+        ));
         return Ok(Exit::Success);
     }
     judge(&baseline, &told, &now, args.html.as_deref())

@@ -12,7 +12,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::{logs, output::hint};
-use crate::engine::{Target, Tokens};
+use crate::engine::{Target, Tokens, counted};
 use crate::lab::axis::{self, JUICE, OVER, SLACK};
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS};
 use crate::lab::choose::Weights;
@@ -123,7 +123,13 @@ fn of_logs(args: &Recommend, named: &[PathBuf]) -> Outcome<(Scenario, String)> {
     let asked = Asked { failed: joined.health.errors, ..Asked::default() };
     let text = fit.to_toml_with(&figures(&joined.turns, &fit, &asked));
     let scenario = Scenario::load(&text, &fit.name).map_err(Failure::internal)?;
-    hint(&format!("{}: fitted to {} calls of {} in {} sessions", fit.name, fit.calls, fit.model, fit.sessions));
+    hint(&format!(
+        "{}: fitted to {} of {} in {}",
+        fit.name,
+        counted(fit.calls, "call"),
+        fit.model,
+        counted(fit.sessions, "session")
+    ));
     Ok((scenario, text))
 }
 

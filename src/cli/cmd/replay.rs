@@ -15,7 +15,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::logs::{self, Found};
 use crate::cli::output;
-use crate::engine::{Ladder, LawKind, Millis, Ratio, Target, Tokens, TurnRecord, Verdict};
+use crate::engine::{Ladder, LawKind, Millis, Ratio, Target, Tokens, TurnRecord, Verdict, counted};
 use crate::lab::axis::{self, AxisError, JUICE, OVER, SLACK};
 use crate::lab::fit::ladder;
 use crate::lab::fixed::ufloat;
@@ -277,7 +277,13 @@ fn table(played: &Played) -> String {
         }
     }
     let lines = common::lines(&table);
-    format!("{}: {} rounds; {}\n\n{lines}\n{}{NOTE}\n", tape.name, tape.rounds.len(), told(reader), summary(played))
+    format!(
+        "{}: {}; {}\n\n{lines}\n{}{NOTE}\n",
+        tape.name,
+        counted(tape.rounds.len(), "round"),
+        told(reader),
+        summary(played)
+    )
 }
 
 fn summary(played: &Played) -> String {
@@ -286,13 +292,14 @@ fn summary(played: &Played) -> String {
         let names: Vec<&str> = played.reader.laws.iter().map(|law| law.name()).collect();
         let (differ, all) = played.differ();
         text.push_str(&format!(
-            "{} ask for different efforts after {differ} of {all} rounds (*)\n",
-            names.join(" and ")
+            "{} ask for different efforts after {differ} of {} (*)\n",
+            names.join(" and "),
+            counted(all, "round")
         ));
     }
     let (agree, all) = played.agree();
     if let Some(law) = played.reader.laws.first().filter(|_| all > 0) {
-        text.push_str(&format!("{law} asks for what the run decided on after {agree} of {all} rounds\n"));
+        text.push_str(&format!("{law} asks for what the run decided on after {agree} of {}\n", counted(all, "round")));
     }
     text
 }

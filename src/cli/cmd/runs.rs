@@ -11,7 +11,7 @@ use crate::cli::args::whole;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::print;
-use crate::engine::{Control, MicroUsd, RoundExit, Tokens};
+use crate::engine::{Control, MicroUsd, RoundExit, Tokens, counted};
 use crate::run::Summary;
 use crate::run::figures::{millions, span, usd};
 use crate::run::folder::Folder;
@@ -182,7 +182,7 @@ pub fn list(args: &Runs) -> Outcome {
 pub fn status(args: &Status) -> Outcome {
     let known = read(&args.place.folder(), args.run.as_deref())?;
     let text = match args.format {
-        super::run::args::Format::Json => format!("{:#}\n", object(&known, args.rounds)),
+        super::run::args::Format::Json => format!("{}\n", object(&known, args.rounds)),
         super::run::args::Format::Text => lines(&known, args.rounds),
     };
     print(text.as_bytes())?;
@@ -201,16 +201,16 @@ fn lines(known: &Known, rounds: usize) -> String {
         _ => String::new(),
     };
     let mut text = format!(
-        "run {}: {}{wait}\n{}, law {}, target {} tokens a turn over {}, efforts {} (hardest first)\n{} rounds, {}{budget} output tokens{cost}, {}\n\n",
+        "run {}: {}{wait}\n{}, law {}, target {} a turn over {}, efforts {} (hardest first)\n{}, {}{cost}, {}\n\n",
         known.id,
         known.stands.words(),
         known.agent,
         setup.law,
-        setup.juice_millionths / 1_000_000,
+        counted(setup.juice_millionths / 1_000_000, "token"),
         span(crate::engine::Millis::new(setup.over_ms)),
         setup.ladder.join(" "),
-        summary.begun,
-        millions(summary.output),
+        counted(summary.begun, "round"),
+        counted(format!("{}{budget}", millions(summary.output)), "output token"),
         span(summary.at.since(crate::engine::Timestamp::EPOCH)),
     );
     text.push_str(&format!(

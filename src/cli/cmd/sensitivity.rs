@@ -11,6 +11,7 @@ use crate::cli::args::{Method, Sensitivity, ShortFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
+use crate::engine::counted;
 use crate::lab::axis;
 use crate::lab::bounds::{self, MAX_ROUNDS};
 use crate::lab::metric::Metric;
@@ -116,12 +117,12 @@ fn unit(metric: Metric) -> (&'static str, &'static str, f64) {
 
 fn text(asked: &Asked<'_>, found: &Found) -> String {
     let head = format!(
-        "{}: {} by {}, {} runs of {} rounds at each point, seed {}\n",
+        "{}: {} by {}, {} of {} at each point, seed {}\n",
         asked.scenario.name,
         asked.law,
         found.footing(asked),
-        asked.runs,
-        asked.rounds,
+        counted(asked.runs, "run"),
+        counted(asked.rounds, "round"),
         asked.seed
     );
     match found {

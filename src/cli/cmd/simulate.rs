@@ -10,7 +10,7 @@ use crate::cli::args::{Simulate, SimulateFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
-use crate::engine::{RoundExit, Spent};
+use crate::engine::{RoundExit, Spent, counted};
 use crate::lab::bounds::{self, MAX_ROUNDS};
 use crate::lab::pictures::staircase;
 use crate::lab::report::choice::flags;
@@ -92,13 +92,13 @@ fn table(once: &Once<'_>, run: &Simulated) -> String {
     let right = run.rounds.iter().filter(|round| round.right).count();
     let ended = if outcomes { ended(run) } else { String::new() };
     format!(
-        "{}: run {} of seed {}, {}\n\n{lines}\nstopped by {}; on a right rung in {right} of {} rounds\n{ended}",
+        "{}: run {} of seed {}, {}\n\n{lines}\nstopped by {}; on a right rung in {right} of {}\n{ended}",
         once.scenario.name,
         once.run,
         once.seed,
         flags(&once.cell),
         run.stop,
-        run.rounds.len()
+        counted(run.rounds.len(), "round")
     )
 }
 
@@ -123,9 +123,10 @@ fn ended(run: &Simulated) -> String {
         cost => format!(", {}.{:02} USD", (cost + 5_000) / 1_000_000, (cost + 5_000) % 1_000_000 / 10_000),
     };
     format!(
-        "it came to {rounds} rounds, {} output tokens, {} tokens in all{usd} and {} h {} min {} s\n",
-        output.count(),
-        tokens.count(),
+        "it came to {}, {}, {} in all{usd} and {} h {} min {} s\n",
+        counted(rounds, "round"),
+        counted(output.count(), "output token"),
+        counted(tokens.count(), "token"),
         seconds / 3600,
         seconds % 3600 / 60,
         seconds % 60

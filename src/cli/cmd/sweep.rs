@@ -11,6 +11,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
+use crate::engine::counted;
 use crate::lab::advice;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
 use crate::lab::grid::{Cell, Grid};
@@ -69,7 +70,7 @@ pub fn run(args: &Sweep) -> Outcome {
     let recommended = result.chosen.iter().filter_map(|chosen| result.cell(chosen.cell));
     recommended.filter_map(|cell| advice::edge(&grid, cell)).for_each(|text| output::hint(&text));
     if let Some(done) = result.runs_done {
-        output::say(&format!("incomplete: {done} of {} runs", result.runs));
+        output::say(&format!("incomplete: {done} of {}", counted(result.runs, "run")));
     }
     Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Success })
 }
@@ -138,8 +139,12 @@ fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()>
         let GovernorSettings { budget, tuning, .. } = job.scenario.governor;
         let settings = Settings { governor: GovernorSettings { law, juice, over, slack, rest, budget, tuning } };
         let about = format!(
-            "recommended by flyball {VERSION} on scenario {}: {} runs of {} rounds, seed {}\n{}",
-            result.scenario, result.runs, result.rounds, result.seed, chosen.why
+            "recommended by flyball {VERSION} on scenario {}: {} of {}, seed {}\n{}",
+            result.scenario,
+            counted(result.runs, "run"),
+            counted(result.rounds, "round"),
+            result.seed,
+            chosen.why
         );
         let juice = decimal(i64::try_from(juice.micros()).unwrap_or(i64::MAX));
         let name = match result.chosen.len() {

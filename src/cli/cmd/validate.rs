@@ -9,6 +9,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::logs;
 use crate::cli::output::{self, Folder};
+use crate::engine::counted;
 use crate::lab::axis::{AxisError, OVER};
 use crate::lab::bounds;
 use crate::lab::scenario::Scenario;
@@ -123,7 +124,12 @@ fn told(group: &Group) -> String {
     let assumed = if group.assumed { "; the rung stands where a prior puts it" } else { "" };
     let left_out =
         if group.left_out > 0 { format!(", {} too short or too patchy", group.left_out) } else { String::new() };
-    let head = format!("\n{}: {} sessions{left_out}, {} turns{assumed}\n", group.effort, group.sessions, group.turns);
+    let head = format!(
+        "\n{}: {}{left_out}, {}{assumed}\n",
+        group.effort,
+        counted(group.sessions, "session"),
+        counted(group.turns, "turn")
+    );
     if group.sessions == 0 {
         return format!("{head}too-little-data: {}\n", needed(group));
     }
@@ -138,7 +144,7 @@ fn needed(group: &Group) -> String {
     if group.sessions >= SESSIONS_FLOOR {
         return "there is no fit to predict them with".to_owned();
     }
-    format!("{} sessions, and a verdict takes {SESSIONS_FLOOR}", group.sessions)
+    format!("{}, and a verdict takes {SESSIONS_FLOOR}", counted(group.sessions, "session"))
 }
 
 /// Which assumptions do not hold.
@@ -172,8 +178,9 @@ fn because(report: &Report) -> String {
         Verdict::TooLittleData => {
             let most = report.groups.iter().map(|group| group.sessions).max().unwrap_or(0);
             format!(
-                ": at most {most} sessions of {} turns at one effort, and a verdict takes {SESSIONS_FLOOR}",
-                report.settings.turns
+                ": at most {} of {} at one effort, and a verdict takes {SESSIONS_FLOOR}",
+                counted(most, "session"),
+                counted(report.settings.turns, "turn")
             )
         }
         Verdict::Pass | Verdict::Fail => format!(": {} of {judged} judged efforts pass", count(Verdict::Pass)),

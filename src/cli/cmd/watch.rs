@@ -20,7 +20,7 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph,
 use super::runs::{Known, Place, Stands, read};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
-use crate::engine::{Millis, RoundExit, Timestamp, Tokens};
+use crate::engine::{Millis, RoundExit, Timestamp, Tokens, counted};
 use crate::lab::fixed::ufloat;
 use crate::run::Summary;
 use crate::run::figures::{millions, span, usd};
@@ -142,9 +142,9 @@ fn heading(known: &Known) -> Paragraph<'_> {
     let first = format!("run {}  {}  {}", known.id, known.agent, known.stands.words());
     let cost = if summary.cost.count() == 0 { String::new() } else { format!(", {}", usd(summary.cost)) };
     let second = format!(
-        "{} rounds, {} output tokens{cost}, {}   q leaves, the run goes on",
-        summary.begun,
-        millions(summary.output),
+        "{}, {}{cost}, {}   q leaves, the run goes on",
+        counted(summary.begun, "round"),
+        counted(millions(summary.output), "output token"),
         span(summary.at.since(Timestamp::EPOCH))
     );
     Paragraph::new(vec![Line::styled(first, Style::new().add_modifier(Modifier::BOLD)), Line::from(second)])

@@ -4,6 +4,7 @@
 //! of it. The variable of the environment is the flag's name in capitals, with `FLYBALL_` before it.
 
 use crate::engine::LawKind;
+use crate::lab::scenario::Takes;
 
 /// One setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -343,10 +344,13 @@ pub const TABLES: [(&str, &str); 8] = [
     ("sim", "Simulated agent"),
 ];
 
-/// The tables of a settings file with their keys.
+/// What stands for values that may be written as numbers.
+const NUMBERS: [&str; 10] = ["TOKENS", "TIME", "SHARE", "MILLIONS", "USD", "N", "CODE", "SCORE", "BYTES", "FACTOR"];
+
+/// The tables of a settings file with their keys, and how each is written.
 #[must_use]
-pub fn tables() -> Vec<(&'static str, Vec<&'static str>)> {
-    let of = |table| KEYS.iter().filter(|key| key.table == table).map(|key| key.name).collect();
+pub fn tables() -> Vec<(&'static str, Vec<(&'static str, Takes)>)> {
+    let of = |table| KEYS.iter().filter(|key| key.table == table).map(|key| (key.name, key.takes())).collect();
     TABLES.into_iter().map(|(table, _)| (table, of(table))).collect()
 }
 
@@ -361,6 +365,19 @@ impl Key {
     #[must_use]
     pub fn variable(&self) -> String {
         format!("FLYBALL_{}", self.flag.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// How its value is written in a settings file.
+    #[must_use]
+    pub fn takes(&self) -> Takes {
+        match self.times {
+            Times::Switch => Takes::Truth,
+            Times::Many => Takes::Texts,
+            // a ladder, and a program with its first arguments, are one flag each
+            Times::Once if matches!(self.flag, "ladder" | "program") => Takes::Texts,
+            Times::Once if NUMBERS.contains(&self.value) => Takes::Number,
+            Times::Once => Takes::Text,
+        }
     }
 
     /// The one with this flag.

@@ -89,7 +89,11 @@ impl std::fmt::Display for Count {
         let explained = self.all_explained();
         let runs = self.agree + explained + self.differ + self.skipped;
         let (agree, differ, skipped) = (self.agree, self.differ, self.skipped);
-        write!(f, "{runs} runs: {agree} agree, {explained} explained, {differ} differ, {skipped} skipped")
+        write!(
+            f,
+            "{}: {agree} agree, {explained} explained, {differ} differ, {skipped} skipped",
+            crate::engine::counted(runs, "run")
+        )
     }
 }
 

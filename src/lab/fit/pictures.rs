@@ -7,7 +7,7 @@ use super::families::Families;
 use super::numeric::{float, len, quantile, sorted};
 use super::windows::{OVER, Ratios};
 use super::{Calibration, calls};
-use crate::engine::{Grade, TurnRecord};
+use crate::engine::{Grade, TurnRecord, counted};
 use crate::lab::plot::{Chart, ChartDots, ChartLine, ChartPanel, Scale};
 use crate::lab::scenario::Scenario;
 use crate::lab::synth::{Design, sessions};
@@ -55,13 +55,17 @@ fn rungs<'a>(records: &[TurnRecord], fit: &'a Calibration) -> Vec<Rung<'a>> {
 }
 
 fn facts(fit: &Calibration) -> Vec<String> {
-    vec![fit.model.clone(), format!("{} calls in {} sessions", fit.calls, fit.sessions), fit.source.clone()]
+    vec![
+        fit.model.clone(),
+        format!("{} in {}", counted(fit.calls, "call"), counted(fit.sessions, "session")),
+        fit.source.clone(),
+    ]
 }
 
 fn panel(group: &Group, told: String) -> ChartPanel {
     let effort = group.effort.clone().unwrap_or_default();
     ChartPanel {
-        name: format!("{effort}: {} calls, {} sessions", group.known, group.sessions),
+        name: format!("{effort}: {}, {}", counted(group.known, "call"), counted(group.sessions, "session")),
         told,
         ..ChartPanel::default()
     }
@@ -187,7 +191,7 @@ fn time(records: &[TurnRecord], fit: &Calibration) -> Chart {
         (0..=POINTS).map(|point| (at(point), (extra + at(point) / timing.speed).max(0.01))).collect()
     };
     let panel = ChartPanel {
-        name: format!("{} calls with a start", timing.calls),
+        name: format!("{} with a start", counted(timing.calls, "call")),
         told: format!(
             "{:.1} s and {:.0} tokens per second; mean overhead {:.1} s",
             timing.intercept, timing.speed, timing.overhead

@@ -8,6 +8,7 @@ use core::fmt::Write;
 use super::Calibration;
 use super::figures::{Figure, Figures};
 use super::ladder::{Origin, PRIOR, RungFit};
+use crate::engine::counted;
 
 /// What stands between the model and its efforts in the sentence that says what a scenario is.
 const ABOUT: &str = " as its logs show it at ";
@@ -38,7 +39,12 @@ fn head(text: &mut String, fit: &Calibration, figures: Option<&Figures>) -> core
     let list = measured.join(", ");
     writeln!(text, "# Made by `flyball calibrate`; make it again rather than change it here.")?;
     writeln!(text, "# Model {}, from {}.", comment(model), comment(source))?;
-    writeln!(text, "# {} calls in {} sessions; a round is taken to be a session.", fit.calls, fit.sessions)?;
+    writeln!(
+        text,
+        "# {} in {}; a round is taken to be a session.",
+        counted(fit.calls, "call"),
+        counted(fit.sessions, "session")
+    )?;
     if let Some(figures) = figures {
         let units = if figures.blocks { "blocks of calls, there being few sessions" } else { "sessions" };
         writeln!(
@@ -68,15 +74,18 @@ fn write_rung(text: &mut String, rung: &RungFit, figures: Option<&Figures>) -> c
     let (sizes, effort) = (&rung.sizes, quoted(&rung.effort));
     writeln!(text, "\n# Mean {:.0} tokens a call.", sizes.mean())?;
     if let Origin::Assumed { from, seen, .. } = &rung.origin {
-        let seen = if *seen == 0 { String::from("No calls") } else { format!("Only {seen} calls") };
+        let seen = if *seen == 0 { String::from("No calls") } else { format!("Only {}", counted(seen, "call")) };
         writeln!(text, "# {seen} at this effort: {} and the prior stand in.", comment(from))?;
     }
     let own = figures.filter(|_| rung.is_measured()).and_then(|figures| figures.effort(&rung.effort));
     if let Some(own) = own {
         let told =
             told(&own.figures, &[("mean", "mean"), ("median", "median"), ("p90", "90 % quantile"), ("cv", "cv")]);
-        let units =
-            if own.blocks { format!("{} blocks of calls", own.units) } else { format!("{} sessions", own.units) };
+        let units = if own.blocks {
+            format!("{} of calls", counted(own.units, "block"))
+        } else {
+            counted(own.units, "session").to_string()
+        };
         writeln!(text, "# As observed, by {units}: {told}.")?;
     }
     // Neither kind vanishes in rounding, and the other weight comes from this one, so that they add up to one.
@@ -136,7 +145,7 @@ fn tail(text: &mut String, fit: &Calibration, figures: Option<&Figures>) -> core
     }
     note(text, &[("session_sd", "sd of the ln session effect"), ("session_share", "share")])?;
     writeln!(text, "tau = {}", number(fit.tau))?;
-    writeln!(text, "\n# Calls in a session, of {} sessions.", fit.sessions)?;
+    writeln!(text, "\n# Calls in a session, of {}.", counted(fit.sessions, "session"))?;
     note(text, &[("turns_mean", "mean"), ("turns_cv", "cv"), ("empty_rounds", "sessions without output")])?;
     writeln!(text, "[turns]\nmean = {}", number(fit.memory.turns_mean))?;
     if fit.memory.turns_cv.is_none() {

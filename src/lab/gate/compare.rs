@@ -1,6 +1,7 @@
 //! What changed between a baseline and now.
 
 use super::{Counts, Held, Key, Row, Rows};
+use crate::engine::{counted, one_or};
 use crate::lab::fixed::ufloat;
 use crate::lab::special::t_quantile;
 use crate::lab::stats::{CONFIDENCE, Interval, student};
@@ -108,7 +109,7 @@ fn path(before: &str, now: &str) -> String {
 /// The same luck: which runs differ, and by how much in the mean.
 fn paired(before: &[Counts], now: &[Counts]) -> String {
     if before.len() != now.len() {
-        return format!("has {} runs and had {}", now.len(), before.len());
+        return format!("has {} and had {}", counted(now.len(), "run"), before.len());
     }
     let changed: Vec<usize> = (0..now.len()).filter(|&run| before[run] != now[run]).collect();
     let mut told = Vec::new();
@@ -130,9 +131,10 @@ fn paired(before: &[Counts], now: &[Counts]) -> String {
         .find(|(place, _)| before[first].all()[*place] != now[first].all()[*place]);
     let (place, name) = name.unwrap_or((0, Counts::NAMES[0]));
     format!(
-        "{} of {} runs differ: {}; the first is run {first}, with {name} {} where it had {}",
+        "{} of {} {}: {}; the first is run {first}, with {name} {} where it had {}",
         changed.len(),
-        now.len(),
+        counted(now.len(), "run"),
+        one_or(changed.len(), "differs", "differ"),
         told.join(", "),
         now[first].all()[place],
         before[first].all()[place]

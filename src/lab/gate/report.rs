@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{Counts, Held, Key, Row, Rows, Verdict};
+use crate::engine::{counted, one_or};
 use crate::lab::fixed::ufloat;
 use crate::lab::page::{Page, Section, Table};
 use crate::lab::stats::{CONFIDENCE, student};
@@ -12,10 +13,12 @@ use crate::lab::stats::{CONFIDENCE, student};
 #[must_use]
 pub fn markdown(rows: &Rows) -> String {
     let mut text = format!(
-        "# Gate\n\nMade by `flyball gate --write`; make it again rather than change it here. {} runs of {} rounds a row, seed {}, \
+        "# Gate\n\nMade by `flyball gate --write`; make it again rather than change it here. {} of {} a row, seed {}, \
          with 95 % intervals; rates per 100 rounds. Under *without noise* and *script* stand rungs from the hardest, 0: `2x40` is \
          forty rounds on rung 2, `=` stays, `!` would go past an end.\n",
-        rows.runs, rows.rounds, rows.seed
+        counted(rows.runs, "run"),
+        counted(rows.rounds, "round"),
+        rows.seed
     );
     for group in rows.rows.chunk_by(|one, next| one.key.scenario == next.key.scenario) {
         let Some(first) = group.first() else { continue };
@@ -58,10 +61,15 @@ pub fn page(rows: &Rows, verdict: &Verdict) -> Page {
     let summary = if verdict.findings.is_empty() { "Nothing changed." } else { "Something changed." };
     Page {
         title: "Gate".to_owned(),
-        facts: format!("{} runs of {} rounds a row · seed {} · 95 % intervals", rows.runs, rows.rounds, rows.seed),
+        facts: format!(
+            "{} of {} a row · seed {} · 95 % intervals",
+            counted(rows.runs, "run"),
+            counted(rows.rounds, "round"),
+            rows.seed
+        ),
         lead: vec![
             summary.to_owned(),
-            format!("{} rows, {} of them not as in the baseline.", verdict.rows, verdict.findings.len()),
+            format!("{}, {} of them not as in the baseline.", counted(verdict.rows, "row"), verdict.findings.len()),
         ],
         sections,
         command: format!("flyball gate --seed {}", rows.seed),
@@ -139,12 +147,14 @@ pub fn name(key: &Key) -> String {
 pub fn verdict(verdict: &Verdict) -> String {
     let how = if verdict.same_luck { "every integer" } else { "paths exactly, means by intervals" };
     if verdict.findings.is_empty() {
-        return format!("gate: {} rows as they were, seed {}; compared {how}\n", verdict.rows, verdict.seed);
+        let were = one_or(verdict.rows, "it was", "they were");
+        return format!("gate: {} as {were}, seed {}; compared {how}\n", counted(verdict.rows, "row"), verdict.seed);
     }
     let mut text = String::new();
     for finding in &verdict.findings {
         let _ = writeln!(text, "{} (seed {}): {}", name(&finding.key), verdict.seed, finding.what);
     }
-    let _ = writeln!(text, "gate: {} of {} rows changed; compared {how}", verdict.findings.len(), verdict.rows);
+    let _ =
+        writeln!(text, "gate: {} of {} changed; compared {how}", verdict.findings.len(), counted(verdict.rows, "row"));
     text
 }

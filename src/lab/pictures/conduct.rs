@@ -4,7 +4,7 @@
 //! long run is meant. It draws nothing, as [`pictures`](super) says. Units: percent of rounds, rounds, shares of one.
 
 use super::{FAN_RUNS, each_run, name, share};
-use crate::engine::{LawKind, Millis, Ratio};
+use crate::engine::{LawKind, Millis, Ratio, counted};
 use crate::lab::explain::{Explanation, Footing, explain};
 use crate::lab::fixed::{from_micros, micros, ufloat, whole};
 use crate::lab::grid::Cell;
@@ -27,7 +27,11 @@ fn settling(rounds: u32) -> usize {
 }
 
 fn facts(result: &SweepResult, runs: u64) -> Vec<String> {
-    vec![result.scenario.clone(), format!("{runs} runs of {} rounds", result.rounds), format!("seed {}", result.seed)]
+    vec![
+        result.scenario.clone(),
+        format!("{} of {}", counted(runs, "run"), counted(result.rounds, "round")),
+        format!("seed {}", result.seed),
+    ]
 }
 
 fn runs_of(job: &Job<'_>, result: &SweepResult) -> u32 {

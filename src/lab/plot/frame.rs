@@ -5,6 +5,7 @@ use super::colour::{EDGE, GRID, INK, MUTED};
 use super::scale::Axis;
 use super::scene::{Anchor, Area, Pen, Scene, Type};
 use super::text::{grouped, width, wrap};
+use crate::engine::counted;
 
 /// White space around a page.
 pub(super) const MARGIN: f64 = 32.0;
@@ -98,8 +99,7 @@ impl Frame {
 
 /// The facts of a picture in one line.
 fn facts(caption: &Caption, more: &[String]) -> String {
-    let runs = if caption.runs == 1 { "1 run".to_owned() } else { format!("{} runs", grouped(caption.runs)) };
-    let rounds = if caption.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", grouped(caption.rounds)) };
+    let (runs, rounds) = (counted(grouped(caption.runs), "run"), counted(grouped(caption.rounds), "round"));
     let named = |what: &str, name: &str| {
         let name = name.trim();
         if name.is_empty() { String::new() } else { format!("{what} {name}") }

@@ -1,7 +1,7 @@
 //! Which settings are run at all: values of the axes, less what theory or a look rules out.
 
 use super::{Setting, World};
-use crate::engine::{LawKind, Millis, Ratio};
+use crate::engine::{LawKind, Millis, Ratio, counted, one_or};
 use crate::lab::choose::YARDSTICKS;
 use crate::lab::explain::{quiets, right};
 use crate::lab::grid::{Axes, Cell};
@@ -71,7 +71,12 @@ pub fn screen(worlds: &[World], axes: &Axes, rest: Millis) -> Result<Screened, S
     let kept: Vec<Setting> =
         settings.iter().zip(cycles).filter(|(_, cycles)| !cycles).map(|(setting, _)| *setting).collect();
     if !kept.is_empty() && kept.len() < before {
-        left_out.push(format!("{} settings go round for ever even without noise", before - kept.len()));
+        let gone = before - kept.len();
+        left_out.push(format!(
+            "{} {} round for ever even without noise",
+            counted(gone, "setting"),
+            one_or(gone, "goes", "go")
+        ));
         settings = kept;
     }
     Ok(Screened { settings, all, left_out })

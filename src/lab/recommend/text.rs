@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::judge::{MARGIN, Promise, Quantile, Recommendation, Regret};
 use super::{Setting, World};
+use crate::engine::counted;
 use crate::lab::fit::figures::three;
 use crate::lab::fixed::{float, ufloat};
 use crate::lab::report::decimal;
@@ -37,7 +38,8 @@ pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
     for sentence in sentences(page, told) {
         let _ = writeln!(text, "  {sentence}");
     }
-    let _ = write!(text, "\nOn {} runs that had no part in the choice (95 % intervals):\n\n", page.fresh_runs);
+    let _ =
+        write!(text, "\nOn {} that had no part in the choice (95 % intervals):\n\n", counted(page.fresh_runs, "run"));
     table(&promised(told), &mut text);
     let _ = write!(text, "\nLoss by world (95 % intervals). {LOSS}\n\n");
     table(&worlds(page, told), &mut text);
@@ -55,15 +57,18 @@ pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
         let _ = writeln!(text, "\n{}", regretted(regret, page.price));
     }
     let race = &told.race;
-    let stages: Vec<String> =
-        race.stages.iter().map(|(settings, runs)| format!("{settings} settings to {runs} runs")).collect();
+    let stages: Vec<String> = race
+        .stages
+        .iter()
+        .map(|(settings, runs)| format!("{} to {}", counted(settings, "setting"), counted(runs, "run")))
+        .collect();
     let _ = write!(
         text,
-        "\nTried: {} of {} settings, each in {} worlds; {} runs of a setting in a world in all, by stages: {}.\n",
+        "\nTried: {} of {}, each in {}; {} of a setting in a world in all, by stages: {}.\n",
         told.screened.settings.len(),
-        told.screened.all,
-        page.worlds.len(),
-        race.cost,
+        counted(told.screened.all, "setting"),
+        counted(page.worlds.len(), "world"),
+        counted(race.cost, "run"),
         stages.join(", ")
     );
     for line in &told.screened.left_out {

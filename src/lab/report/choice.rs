@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::table::trimmed;
+use crate::engine::counted;
 use crate::lab::grid::Cell;
 use crate::lab::result::{Figure, SweepResult};
 
@@ -21,7 +22,7 @@ pub fn render(result: &SweepResult) -> String {
         }
     }
     if let Some(done) = result.runs_done {
-        let _ = writeln!(text, "\nincomplete: {done} of {} runs", result.runs);
+        let _ = writeln!(text, "\nincomplete: {done} of {}", counted(result.runs, "run"));
     }
     text
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::table::{hundredths, tenths, trimmed};
-use crate::engine::Control;
+use crate::engine::{Control, one_or};
 use crate::lab::ends::{CapFigures, EndFigures, SampleFigures};
 use crate::lab::result::{Figure, SweepResult};
 
@@ -33,7 +33,8 @@ pub fn render(result: &SweepResult) -> String {
 
 fn stops(ends: &EndFigures, text: &mut String) {
     for (control, share) in ends.stops.iter().filter(|(_, share)| share.count > 0) {
-        let _ = writeln!(text, "  {control:<15} {:>7} runs  {} %", share.count, percent(share.share));
+        let runs = one_or(share.count, "run ", "runs");
+        let _ = writeln!(text, "  {control:<15} {:>7} {runs}  {} %", share.count, percent(share.share));
     }
 }
 
@@ -138,7 +139,7 @@ mod tests {
         for part in [
             "the loop machine ran every cell",
             "  oracle-passed         2 runs  66.7 (20.8 to 93.9) %",
-            "  rounds                1 runs  33.3 (6.1 to 79.2) %",
+            "  rounds                1 run   33.3 (6.1 to 79.2) %",
             "rounds until done           2.0   half of runs 1.0, eight in ten 1.0 to 3.0",
             "       1      33.3 (6.1 to 79.2)      1.00     62.5    33.3            3.00",
             "       4     66.7 (20.8 to 93.9)",

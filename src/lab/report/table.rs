@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::engine::Target;
+use crate::engine::{Target, counted, one_or};
 use crate::lab::metric::Metric;
 use crate::lab::result::{CellResult, SweepResult};
 
@@ -15,16 +15,21 @@ pub const USUAL_ROWS: usize = 25;
 /// The table, with at most `rows` cells in all, or every one; at least one row for each target.
 #[must_use]
 pub fn render(result: &SweepResult, rows: Option<usize>) -> String {
-    let mut text =
-        format!("{}: {} runs of {} rounds a cell, seed {}", result.scenario, result.runs, result.rounds, result.seed);
+    let mut text = format!(
+        "{}: {} of {} a cell, seed {}",
+        result.scenario,
+        counted(result.runs, "run"),
+        counted(result.rounds, "round"),
+        result.seed
+    );
     if let Some(done) = result.runs_done {
-        let _ = write!(text, "; stopped after {done} runs, on which the figures rest");
+        let _ = write!(text, "; stopped after {}, on which the figures rest", counted(done, "run"));
     }
     let band = tenths(i64::from(result.band.ppm()), 1000);
     let _ = writeln!(
         text,
-        "\nright: within {band} % of the target or nearest to it; settled: {} rounds in a row",
-        result.hold
+        "\nright: within {band} % of the target or nearest to it; settled: {} in a row",
+        counted(result.hold, "round")
     );
     let (shown, hidden) = shown(result, rows);
     let mut lines = vec![NAMES.map(str::to_owned).to_vec(), UNITS.map(str::to_owned).to_vec()];
@@ -32,7 +37,7 @@ pub fn render(result: &SweepResult, rows: Option<usize>) -> String {
     text.push('\n');
     align(&lines, &mut text);
     if hidden > 0 {
-        let _ = writeln!(text, "{hidden} more cells are not shown");
+        let _ = writeln!(text, "{} {} not shown", counted(hidden, "more cell"), one_or(hidden, "is", "are"));
     }
     for chosen in &result.chosen {
         let _ = write!(text, "\n* juice {}: {}\n", trimmed(chosen.juice.micros()), chosen.why);
@@ -291,7 +296,7 @@ right: within 15.0 % of the target or nearest to it; settled: 10 rounds in a row
         let marks: Vec<&str> = text.lines().filter(|l| l.starts_with("* ref") || l.starts_with("  reset")).collect();
         assert_eq!(marks.len(), 2, "{text}");
         assert!(marks[0].contains("3600") && marks[1].starts_with("* reference"), "{text}");
-        assert!(text.contains("\n1 more cells are not shown\n"), "{text}");
+        assert!(text.contains("\n1 more cell is not shown\n"), "{text}");
         assert!(!render(&result, None).contains("not shown"));
     }
 
@@ -300,7 +305,7 @@ right: within 15.0 % of the target or nearest to it; settled: 10 rounds in a row
         let mut result = result();
         result.cells[0].cell.juice = Target::from_micros(1_500_250_000);
         let text = render(&result, Some(1));
-        assert!(text.contains("1500.25") && text.contains("\n1 more cells"), "{text}");
+        assert!(text.contains("1500.25") && text.contains("\n1 more cell "), "{text}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::error::Problem;
+use super::load::Takes;
 use crate::lab::axis::nearest;
 
 /// More faults than these help nobody.
@@ -235,17 +236,19 @@ impl<'r> Item<'r> {
         }
     }
 
-    /// What it says as text: a literal as it stands, a truth value, a list of texts as JSON.
-    pub(super) fn plain(&self) -> Option<String> {
-        match self.value {
-            DeValue::Boolean(value) => Some(value.to_string()),
-            DeValue::Array(_) => {
+    /// What it says as text, where it is of the type that is taken: a literal as it stands, a truth value, a list of texts as JSON.
+    pub(super) fn plain(&self, takes: Takes) -> Option<String> {
+        match (takes, self.value) {
+            (Takes::Number, _) => self.literal().map(str::to_owned),
+            (Takes::Truth, DeValue::Boolean(value)) => Some(value.to_string()),
+            (Takes::Truth, _) => self.mistyped("true or false, without quotes"),
+            (Takes::Text | Takes::Texts, DeValue::String(text)) => Some(text.as_ref().to_owned()),
+            (Takes::Texts, DeValue::Array(_)) => {
                 let words: Option<Vec<&str>> = self.list()?.iter().map(Self::word).collect();
                 serde_json::to_string(&words?).ok()
             }
-            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => {
-                self.literal().map(str::to_owned)
-            }
+            (Takes::Text, _) => self.mistyped("a text in quotes"),
+            (Takes::Texts, _) => self.mistyped("a list of texts in quotes, or one of them"),
         }
     }
 

@@ -122,6 +122,19 @@ pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result
     }
 }
 
+/// How the value of a setting is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A text in quotes, which may be empty.
+    Text,
+    /// A decimal number, or a text that says one exactly or in words.
+    Number,
+    /// A truth value.
+    Truth,
+    /// A list of texts, or one text.
+    Texts,
+}
+
 /// One setting of a text: its table and key, what it says as text, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -138,8 +151,8 @@ pub struct Entry {
 /// The settings of a text that has these tables with these keys and no others but what `[governor]` may set beside; or all its faults.
 ///
 /// # Errors
-/// Each fault, with its line and its key.
-pub fn entries(text: &str, known: &[(&'static str, Vec<&'static str>)]) -> Result<Vec<Entry>, Vec<Problem>> {
+/// Each fault, with its line and its key: a value of another type is one, and never taken for its text.
+pub fn entries(text: &str, known: &[(&'static str, Vec<(&'static str, Takes)>)]) -> Result<Vec<Entry>, Vec<Problem>> {
     let report = Report::new(text);
     let tables: Vec<&str> = known.iter().map(|(table, _)| *table).collect();
     let mut found = Vec::new();
@@ -150,10 +163,11 @@ pub fn entries(text: &str, known: &[(&'static str, Vec<&'static str>)]) -> Resul
             for (table, keys) in known {
                 let table = *table;
                 let governor = if table == TABLES[0] { sections::governor_keys() } else { Vec::new() };
-                let all: Vec<&str> = keys.iter().copied().chain(governor).collect();
+                let all: Vec<&str> = keys.iter().map(|(key, _)| *key).chain(governor).collect();
                 let Some(fields) = root.get(table).and_then(|item| item.table(&all)) else { continue };
-                let read =
-                    |&key: &&'static str| fields.get(key).and_then(|item| Some((key, item.plain()?, item.line())));
+                let read = |&(key, takes): &(&'static str, Takes)| {
+                    fields.get(key).and_then(|item| Some((key, item.plain(takes)?, item.line())))
+                };
                 found.extend(keys.iter().filter_map(read).map(|(key, text, line)| Entry { table, key, text, line }));
             }
         }

@@ -44,7 +44,7 @@ mod sections;
 pub use derived::Derived;
 pub use error::{Problem, ScenarioError};
 pub(in crate::lab) use load::governor_of;
-pub use load::{Entry, entries};
+pub use load::{Entry, Takes, entries};
 pub use model::{Controls, Evaluate, Evidence, GovernorSettings, Plan, Scenario};
 
 #[cfg(test)]

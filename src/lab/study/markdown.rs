@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Entry, FAMILY_BOUND, FAMILY_RUNS, Family, Kind, Line, MemberRow, Row, SHOWN, Study};
+use crate::engine::counted;
 use crate::lab::fixed::{micros, ufloat};
 use crate::lab::metric::Metric;
 use crate::lab::stats::{Moments, paired};
@@ -37,16 +38,19 @@ pub fn render(study: &Study, command: &str) -> String {
     let plan = &study.plan;
     let _ = writeln!(
         page,
-        "# The laws, compared\n\nMade by `{command}` with flyball {}: {} runs of {} rounds of each law on each scenario, seed {}{}. +- is half the width of the 95 % interval, over runs and never over rounds. All laws meet the same luck. \
+        "# The laws, compared
+
+Made by `{command}` with flyball {}: {} of {} of each law on each scenario, seed {}{}. +- is half the width of \
+         the 95 % interval, over runs and never over rounds. All laws meet the same luck. \
          N is the bound of any law that is not told where on the ladder the target is, from the control study.\n",
         env!("CARGO_PKG_VERSION"),
-        plan.runs,
-        plan.rounds,
+        counted(plan.runs, "run"),
+        counted(plan.rounds, "round"),
         plan.seed,
         if study.families.is_empty() {
             String::new()
         } else {
-            format!("; random families of {} loops, {FAMILY_RUNS} runs each", plan.loops)
+            format!("; random families of {}, {FAMILY_RUNS} runs each", counted(plan.loops, "loop"))
         }
     );
     settings(study, &mut page);

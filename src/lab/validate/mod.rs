@@ -27,7 +27,7 @@ use self::compare::{Group, Range, Spread, Weighed, range, standings, weigh};
 use self::measure::{Facts, Power, Statistic};
 use self::sessions::{Stretch, stretches};
 use self::simulated::{Design, Sampler};
-use crate::engine::{Millis, TurnRecord};
+use crate::engine::{Millis, TurnRecord, counted, one_or};
 use crate::lab::fit::{self, Options};
 use crate::lab::recorded::{ModelError, choose_model, effort_of, model_of};
 use crate::lab::scenario::{Evidence, Scenario, ScenarioError};
@@ -352,7 +352,11 @@ fn notes(
     let own = || records.iter().filter(|record| record.counts_as_turn && model_of(record) == model);
     let silent = own().filter(|record| effort_of(record).is_none()).count();
     if silent > 0 {
-        notes.push(format!("{silent} of {} turns of {model} do not say their effort, and are left out", own().count()));
+        let (of, are) = (
+            counted(own().count(), "turn"),
+            one_or(silent, "does not say its effort, and is", "do not say their effort, and are"),
+        );
+        notes.push(format!("{silent} of {of} of {model} {are} left out"));
     }
     let others: BTreeSet<&str> =
         records.iter().filter(|record| record.counts_as_turn).map(model_of).filter(|other| *other != model).collect();

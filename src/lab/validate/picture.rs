@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::compare::{Compared, Group, Range};
+use crate::engine::counted;
 use crate::lab::plot::{Caption, Num, Validate, ValidateFigure, ValidateGroup};
 
 /// The picture of a report.
@@ -40,7 +41,12 @@ fn group(group: &Group) -> ValidateGroup {
     let culprit = group.culprit().map(|culprit| format!("; furthest out: {}", culprit.word())).unwrap_or_default();
     ValidateGroup {
         name: group.effort.clone(),
-        told: format!("{}: {} sessions, {} turns{assumed}{culprit}", group.verdict.word(), group.sessions, group.turns),
+        told: format!(
+            "{}: {}, {}{assumed}{culprit}",
+            group.verdict.word(),
+            counted(group.sessions, "session"),
+            counted(group.turns, "turn")
+        ),
         real: group.spread.real.iter().copied().map(Num::from).collect(),
         simulated: group.spread.simulated.iter().map(|three| three.map(Num::from)).collect(),
         figures: group.figures.iter().map(figure).collect(),

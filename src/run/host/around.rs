@@ -3,7 +3,7 @@
 //! Answers become facts for the machine; nothing is decided here.
 
 use super::{Host, HostError};
-use crate::engine::{Answer, Caps, Input, Law, Millis, Ratio, Spent, StopRequest, Tokens};
+use crate::engine::{Answer, Caps, Input, Law, Millis, Ratio, Spent, StopRequest, Tokens, counted};
 use crate::run::agent::Agents;
 use crate::run::os::Os;
 use crate::run::site::{Gone, Progress, Site};
@@ -83,8 +83,8 @@ impl<O: Os, A: Agents, S: Site<O>, V: View, L: Law> Host<'_, O, A, S, V, L> {
             && output.count() > fair.count().saturating_mul(RUNAWAY)
         {
             self.note(&format!(
-                "round {round} ran away: {} output tokens, more than {RUNAWAY} times its fair share of {}",
-                output.count(),
+                "round {round} ran away: {}, more than {RUNAWAY} times its fair share of {}",
+                counted(output.count(), "output token"),
                 fair.count()
             ))?;
         }

@@ -14,15 +14,15 @@ use std::path::Path;
 use super::{Asking, Verdict};
 use crate::agents::adapter::AgentKind;
 use crate::agents::live::{Landed, Live, ProcessEnd};
-use crate::engine::{Answer, Millis, TurnRecord};
+use crate::engine::{Answer, Millis, TurnRecord, counted, one_or};
 use crate::run::agent::{Agent, Agents as _, RECORD_VARIABLE};
 use crate::run::kill::last_of;
 use crate::run::os::{CheckEnd, Checked, Keep, Os};
 use crate::run::place::Place;
 use crate::run::redact::redact;
 
-/// The longest rubric, in bytes.
-const RUBRIC: u64 = 1024 * 1024;
+/// The longest rubric, in bytes; what comes after is not read.
+pub const LONGEST: u64 = 1024 * 1024;
 /// How much of what was changed is put before a judge, in bytes.
 const DIFF: usize = 200_000;
 /// How much of what it prints is kept, in bytes.
@@ -43,6 +43,29 @@ pub struct Judge {
     pub threshold: Option<i64>,
 }
 
+/// A rubric, read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rubric {
+    /// The score that passes.
+    threshold: i64,
+    body: String,
+}
+
+impl Rubric {
+    /// Reads one; `usual` is the score that passes where the rubric says none.
+    ///
+    /// # Errors
+    /// In words: no score that passes, or none that can be read.
+    pub fn read(bytes: &[u8], usual: Option<i64>) -> Result<Self, String> {
+        let text = String::from_utf8_lossy(bytes).trim_start_matches('\u{FEFF}').replace("\r\n", "\n");
+        let (own, body) = threshold_of(&text)?;
+        let threshold = own.or(usual).ok_or(
+            "it says no score that passes: begin it with `threshold: 4.0` between two lines `---`, or give --threshold",
+        )?;
+        Ok(Self { threshold, body: body.trim().to_owned() })
+    }
+}
+
 /// One call.
 struct Called {
     end: CheckEnd,
@@ -55,21 +78,12 @@ struct Called {
 impl Judge {
     /// Asks for a score.
     pub(super) fn ask(&self, os: &mut impl Os, place: &Place, asking: &Asking<'_>, rubric: &Path) -> Verdict {
-        let name = rubric.display();
-        let text = match os.read(&place.project.join(rubric), RUBRIC) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).trim_start_matches('\u{FEFF}').replace("\r\n", "\n"),
-            Err(error) => return Verdict::error(format!("the rubric {name} cannot be read: {error}")),
+        let read = os.read(&place.project.join(rubric), LONGEST).map_err(|error| format!("it cannot be read: {error}"));
+        let rubric = match read.and_then(|bytes| Rubric::read(&bytes, self.threshold)) {
+            Ok(rubric) => rubric,
+            Err(why) => return Verdict::error(format!("the rubric {}: {why}", rubric.display())),
         };
-        let (own, body) = match threshold_of(&text) {
-            Ok(found) => found,
-            Err(why) => return Verdict::error(format!("the rubric {name}: {why}")),
-        };
-        let Some(threshold) = own.or(self.threshold) else {
-            return Verdict::error(format!(
-                "the rubric {name} says no score that passes: begin it with `threshold: 4.0` between two lines `---`"
-            ));
-        };
-        let prompt = prompt(body, threshold, asking);
+        let (prompt, threshold) = (prompt(&rubric, asking), rubric.threshold);
         let mut sum = Verdict::default();
         for attempt in 1..=TRIES {
             let left = asking.left.map(|left| left.minus(sum.lasted));
@@ -199,14 +213,14 @@ fn judged(called: Called, score: Option<i64>, threshold: i64) -> Verdict {
     Verdict { answer, why, score: score.filter(|_| reads), output: said.into_bytes(), turns, lasted }
 }
 
-fn prompt(rubric: &str, threshold: i64, asking: &Asking<'_>) -> String {
+fn prompt(rubric: &Rubric, asking: &Asking<'_>) -> String {
     let (task, diff) = (asking.task.trim(), cut(asking.diff, DIFF));
     format!(
         "You judge what another agent did. Change nothing. Give it one score by the rubric.\n\n# Rubric\n\n{}\n\n# Task\n\n{task}\n\n\
          # What was changed\n\n{diff}\n\n# Your answer\n\nSay in a few sentences why, and end with a line of its own:\n\n\
          score: X\n\nX is a decimal number. {} or more passes.\n",
-        rubric.trim(),
-        decimal(threshold)
+        rubric.body,
+        decimal(rubric.threshold)
     )
 }
 
@@ -216,7 +230,8 @@ fn cut(text: &str, most: usize) -> String {
     if at == text.len() {
         text.to_owned()
     } else {
-        format!("{}\n[{} more bytes are left out]\n", &text[..at], text.len() - at)
+        let more = text.len() - at;
+        format!("{}\n[{} {} left out]\n", &text[..at], counted(more, "more byte"), one_or(more, "is", "are"))
     }
 }
 

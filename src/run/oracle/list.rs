@@ -13,6 +13,7 @@
 //! asked, and then the list has no answer unless one before them did not pass.
 
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use super::words::command_line;
 use super::{Asking, Verdict, command, keep, word};
@@ -87,7 +88,7 @@ struct Written {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCheck {
-    name: String,
+    name: Spanned<String>,
     argv: Option<Vec<String>>,
     command: Option<String>,
     timeout: Option<Span>,
@@ -135,9 +136,10 @@ impl CheckList {
         let written: Written = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
         let mut checks: Vec<Check> = Vec::new();
         for check in written.check {
-            let check = check.read()?;
+            let line = 1 + text.bytes().take(check.name.span().start).filter(|byte| *byte == b'\n').count();
+            let check = check.read().map_err(|why| format!("line {line}: {why}"))?;
             if checks.iter().any(|other| other.name == check.name) {
-                return Err(format!("two checks are called `{}`", check.name));
+                return Err(format!("line {line}: two checks are called `{}`", check.name));
             }
             checks.push(check);
         }
@@ -201,15 +203,13 @@ impl CheckList {
 /// What all checks together answer that passed each.
 fn unchanged(before: &Tree, after: &Tree, count: usize) -> (Option<Answer>, String) {
     let changes = after.changes(before);
+    let passed = if count == 1 { "the one check passed".to_owned() } else { format!("all {count} checks passed") };
     if changes.is_empty() {
-        return (Some(Answer::Pass), format!("all {count} checks passed"));
+        return (Some(Answer::Pass), passed);
     }
     let named: Vec<String> = changes.iter().take(NAMED).map(|change| change.path.display().to_string()).collect();
     let more = if changes.len() > NAMED { ", ..." } else { "" };
-    (
-        Some(Answer::Fail),
-        format!("all {count} checks passed, but the content changed meanwhile: {}{more}", named.join(", ")),
-    )
+    (Some(Answer::Fail), format!("{passed}, but the content changed meanwhile: {}{more}", named.join(", ")))
 }
 
 impl Check {
@@ -232,7 +232,16 @@ impl Check {
 
 impl WrittenCheck {
     fn read(self) -> Result<Check, String> {
-        let name = self.name;
+        let name = self.name.into_inner();
+        if name.trim().is_empty() {
+            return Err("the check has an empty name: name it as it is to be called in reports".to_owned());
+        }
+        // it stands in lines for people, in the record and in prompts
+        let is_odd =
+            |mark: char| mark.is_control() || matches!(mark, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if name.chars().any(is_odd) {
+            return Err(format!("the check's name {name:?} has marks that would break or turn a line: use others"));
+        }
         let argv = match (self.argv, self.command) {
             (Some(argv), None) if argv.first().is_some_and(|program| !program.is_empty()) => argv,
             (None, Some(line)) => command_line(&line).map_err(|why| format!("the check `{name}`: {why}"))?,

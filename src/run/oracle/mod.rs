@@ -150,13 +150,23 @@ impl Oracle {
         if oracles.len() > 1 { Some(Self::All(oracles)) } else { oracles.pop() }
     }
 
-    /// Whether it takes a judge.
+    /// The rubrics by which it has somebody judge.
     #[must_use]
-    pub fn judges(&self) -> bool {
+    pub fn rubrics(&self) -> Vec<&Path> {
         match self {
-            Self::Judge(_) => true,
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::judges),
-            Self::Command(_) | Self::Pattern { .. } => false,
+            Self::Judge(rubric) => vec![rubric],
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::rubrics).collect(),
+            Self::Command(_) | Self::Pattern { .. } => Vec::new(),
+        }
+    }
+
+    /// The files in which it looks for patterns.
+    #[must_use]
+    pub fn searched(&self) -> Vec<&Path> {
+        match self {
+            Self::Pattern { file, .. } => vec![file],
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::searched).collect(),
+            Self::Command(_) | Self::Judge(_) => Vec::new(),
         }
     }
 

@@ -67,7 +67,8 @@ fn files_that_decide_are_named() {
     let oracle = Oracle::parse("all(./check.sh -x; python:a/b c; judge:r.md; sh test.sh; cargo test)").unwrap();
     let files: Vec<String> = oracle.files().iter().map(|file| file.display().to_string()).collect();
     assert_eq!(files, ["./check.sh", "a/b c", "r.md", "test.sh"]);
-    assert!(oracle.judges() && !Oracle::parse("a").unwrap().judges());
+    assert_eq!(oracle.rubrics(), [Path::new("r.md")]);
+    assert!(Oracle::parse("a").unwrap().rubrics().is_empty());
     assert!(Oracle::all(Vec::new()).is_none());
     assert!(matches!(Oracle::all(vec![oracle.clone()]), Some(Oracle::All(parts)) if parts.len() == 5));
     assert!(matches!(Oracle::all(vec![oracle.clone(), oracle]), Some(Oracle::All(parts)) if parts.len() == 2));
@@ -106,6 +107,11 @@ fn check_lists_are_read_with_their_limits() {
         (&format!("{one}command = \"x\"\ntimeout = \"99999999999999999999h\""), "no time limit"),
         (&format!("{one}command = \"x\"\n{one}command = \"y\""), "two checks"),
         (&format!("{one}comand = \"x\""), "comand"),
+        ("\n[[check]]\nname = \"\"\ncommand = \"x\"", "line 3: the check has an empty name"),
+        ("[[check]]\nname = \" \\t\"\ncommand = \"x\"", "line 2: the check has an empty name"),
+        ("# x\n\n[[check]]\ncommand = \"x\"\nname = \"a\\nb\"", r#"line 5: the check's name "a\nb" has marks"#),
+        ("[[check]]\nname = \"a\\u001b[31m\"\ncommand = \"x\"", "line 2: the check's name"),
+        ("[[check]]\nname = \"a\u{202e}b\"\ncommand = \"x\"", "line 2: the check's name"),
     ] {
         let why = CheckList::parse(text).unwrap_err();
         assert!(why.contains(says), "{text}: {why}");

@@ -2,7 +2,7 @@
 //! not is the answer.
 
 use super::{Project, unwritten};
-use crate::engine::{Answer, Control, Millis};
+use crate::engine::{Answer, Control, Millis, counted, one_or};
 use crate::run::features::Looked;
 use crate::run::oracle::{Asking, Verdict as Answered, last_line};
 use crate::run::os::Os;
@@ -71,14 +71,23 @@ impl Project {
             self.say(&mut verdict.notes, format!("round {}: {note}", self.place.round));
         }
         self.kept.passing = looked.passing;
-        verdict.why = format!("{} of {} features pass", looked.passing, looked.count);
+        verdict.why = format!(
+            "{} of {} {}",
+            looked.passing,
+            counted(looked.count, "feature"),
+            one_or(looked.passing, "passes", "pass")
+        );
         if looked.is_done() {
             return;
         }
         let next = self.features.as_ref().and_then(|features| features.missing().next().map(str::to_owned));
         verdict.answer = (!looked.cut).then_some(Answer::Fail);
+        if let Some(broken) = &looked.broken {
+            verdict.answer = Some(Answer::Error);
+            verdict.why.clone_from(broken);
+        }
         self.failure = Some(Failure { why: verdict.why.clone(), output: tail(&looked.output) });
-        if let Some(next) = next {
+        if let Some(next) = next.filter(|_| looked.broken.is_none()) {
             verdict.why = format!("{}; the next is `{next}`", verdict.why);
         }
     }

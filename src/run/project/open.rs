@@ -36,6 +36,9 @@ impl Project {
             }
             self.commit_what_was_lost(os, &mut notes)?;
         }
+        if let Some(git) = self.git.as_ref().filter(|git| git.has_repository()) {
+            notes.extend(git.standing(os));
+        }
         self.look(os, &mut notes);
         if !self.asked.resumed {
             self.kept.head.clone_from(&self.before.head);

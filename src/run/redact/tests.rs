@@ -84,6 +84,46 @@ fn named_values_are_replaced_and_their_names_stay() {
 }
 
 #[test]
+fn passwords_in_addresses_and_arguments_are_replaced_and_what_is_around_them_stays() {
+    for (text, secret) in [
+        ("git clone https://user:pass@host/x.git", "pass"),
+        ("postgres://app:hunter2!@db.local:5432/x?y=a@b", "hunter2!"),
+        ("redis://:s3cr3t@localhost", "s3cr3t"),
+        ("(https://a.b%40c:-x:y@h)", "-x:y"),
+        ("{\"url\": \"https://u:p\u{e4}ss@h\"}", "p\u{e4}ss"),
+        ("[\"tool\", \"--token\",\"correct-horse\", \"x\"]", "correct-horse"),
+        ("[\"--token\",\n    \"abc123def\"\n]", "abc123def"),
+        ("{\"argv\":\"[\\\"t\\\",\\\"--api-key\\\",\\\"correct!horse\\\"]\"}", "correct!horse"),
+        ("['--client-secret', 'correct!horse']", "correct!horse"),
+        ("tool --token abc123def --verbose", "abc123def"),
+        ("tool --password 'correct!horse' x", "correct!horse"),
+        ("cli:tool --api-key=s3cr3t", "s3cr3t"),
+        ("tool --api-key=correcthorsebattery.", "correcthorsebattery"),
+    ] {
+        let left = redact(text);
+        assert_eq!(left, text.replacen(secret, &mark(secret), 1), "{text}");
+        assert_eq!(redact(&left), left, "what was redacted stays");
+    }
+}
+
+#[test]
+fn addresses_without_a_password_and_flags_without_a_value_stay() {
+    for text in [
+        "http://localhost:8080/a@b http://h:80?x=a@b http://h:80#a@b http://h:80 a@b",
+        "git@github.com:a/b.git ssh://git@host:22/x https://user@host/x mailto:a@b file:///c:/x@y",
+        "https://user:$PASS@host https://user:${PASS}@host https://u:<password>@h https://u:{p}@h https://[::1]:80/@",
+        "std::io::Error a::b@c :// : @",
+        "pass --token whenever a token is asked for, or --password always, --secret: optional",
+        "tool --token --password --api-key=$KEY --token \"$TOKEN\" --token=<TOKEN> --max-tokens 4096abc",
+        "[\"--token\", \"--password\"] [\"--token\", \"GITHUB_TOKEN\"] (\"--token\", \"how it is known\")",
+        "--token=TOKEN_OF_GITHUB --api-key=your-own-key-of-1 --api-key your-own-key-of-1 --password=required",
+        "--output-token-budget 100000a --secret id=abc token-list,\"abcdefghijk\" --secret=tokenizer.next_token(1)",
+    ] {
+        assert!(matches!(redact(text), Cow::Borrowed(same) if same == text), "{text}: {}", redact(text));
+    }
+}
+
+#[test]
 fn a_private_key_goes_whole_also_written_out_in_one_line_or_without_its_end() {
     let written_out = block().replace('\n', "\\n");
     assert_eq!(
@@ -127,7 +167,7 @@ fn bytes_that_are_no_text_pass_unchanged_and_a_flood_is_not_held() {
     assert_eq!(whole(&odd), [&b"\xff\xfe "[..], mark(key).as_bytes(), b"\xc3 \x00\xff"].concat());
     let mut redactor = Redactor::new();
     let mut out = Vec::new();
-    for word in ["a", "-", "\"", "sk-1", "=", "\\", " "] {
+    for word in ["a", "-", "\"", "sk-1", "=", "\\", " ", "://a:", "--token ", "--token=", "\"--token\",\""] {
         redactor.push(word.repeat(200_000).as_bytes(), &mut out);
         assert!(redactor.held() <= HELD, "{word}: {}", redactor.held());
     }
@@ -155,7 +195,8 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
         proptest::sample::select(keys()).prop_map(String::into_bytes),
         Just(block().into_bytes()),
         "[ \\n\"'=:.$\\\\-]{1,3}".prop_map(String::into_bytes),
-        "(api_key|TOKEN|password|bearer|X_KEY|secret|name)".prop_map(String::into_bytes),
+        "(api_key|TOKEN|password|bearer|X_KEY|secret|name|--token|\"--api-key\",|://[a-z]{0,3}:|@|,|your)"
+            .prop_map(String::into_bytes),
         "[a-z0-9]{0,14}".prop_map(String::into_bytes),
         "(sk-|ghp_|eyJ|AKIA|-----BEGIN PRIVATE KEY-----\n|-----END |xoxb-|github_pat_)[a-zA-Z0-9]{0,24}"
             .prop_map(String::into_bytes),

@@ -11,11 +11,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::process::{end_of, named, now};
 use super::{End, Heard, Launch, Message, Stamps, System, files, procs};
-use crate::engine::{Millis, Timestamp};
+use crate::engine::{Millis, Timestamp, counted, one_or};
 use crate::run::os::{CheckEnd, Checked, Keep};
 
 /// How long a program may take to end once it is told to.
@@ -47,7 +48,8 @@ impl Kept {
     fn take(&mut self) -> (Vec<u8>, bool) {
         let mut whole = std::mem::take(&mut self.first);
         if self.left_out > 0 {
-            whole.extend(format!("\n[{} bytes are left out here]\n", self.left_out).into_bytes());
+            let (bytes, are) = (counted(self.left_out, "byte"), one_or(self.left_out, "is", "are"));
+            whole.extend(format!("\n[{bytes} {are} left out here]\n").into_bytes());
         }
         whole.extend(std::mem::take(&mut self.last));
         (whole, self.left_out > 0)
@@ -80,7 +82,7 @@ pub(super) fn check(system: &mut System, launch: &Launch, limit: Millis, keep: K
         Ok(program) => program,
         Err(error) => {
             let program = launch.argv.first().map_or("", String::as_str);
-            return nothing(CheckEnd::NotStarted(format!("{program} cannot be started: {error}")));
+            return nothing(CheckEnd::NotStarted(format!("{program} cannot be started: {error}{}", advice(&error))));
         }
     };
     system.clock.group(Some(program.pid));
@@ -104,10 +106,25 @@ pub(super) fn check(system: &mut System, launch: &Launch, limit: Millis, keep: K
     Checked { end, output, lasted, cut }
 }
 
+/// What to do about a program that cannot be started; nothing where the error says it, or nobody knows.
+fn advice(error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT) => {
+            "; install it, or name it as it is called on the PATH or by its path, and see that what a script's first line names is there"
+        }
+        Some(Errno::ACCESS) => "; make it a program with `chmod +x`, or name what runs it",
+        Some(Errno::NOEXEC) => "; begin it with a line such as `#!/bin/sh`, or name what runs it",
+        Some(_) | None => "",
+    }
+}
+
 fn start(system: &System, launch: &Launch, keep: Keep) -> io::Result<Program> {
     let [program, arguments @ ..] = &launch.argv[..] else { return Err(io::Error::other("no program is named")) };
     if !launch.folder.is_dir() {
-        return Err(io::Error::other(format!("there is no folder {}", launch.folder.display())));
+        return Err(io::Error::other(format!(
+            "there is no folder {} to start it in; make it, or name another",
+            launch.folder.display()
+        )));
     }
     for (path, text) in &launch.files {
         files::write_whole(path, text.as_bytes())?;

@@ -126,7 +126,10 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The beginning of a file. What a symbolic link leads to is not read, nor anything that may never end.
-pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+/// What the system says, or what stands in the file's place.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let kind = path.symlink_metadata()?.file_type();
     if !kind.is_file() {
         let what = if kind.is_symlink() {

@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::engine::counted;
 use crate::lab::fit::calls::Group;
 use crate::lab::fit::figures::{EffortFigures, Figure, three};
 use crate::lab::fit::ladder::Origin;
@@ -116,7 +117,7 @@ pub(super) fn calibration(fit: &Calibration, figures: &Figures) -> String {
     let model = |name: &str| figures.of_model(name).map_or_else(dash, Figure::told);
     let blocks = figures.blocks || figures.efforts.iter().any(|own| own.blocks);
     format!(
-        "{}: {} calls in {} sessions; output tokens per call by effort, hardest first\n\n{}\n\
+        "{}: {} in {}; output tokens per call by effort, hardest first\n\n{}\n\
          turns: {} per session, cv {}; lag-one correlation {}; trend {}\n\
          sessions: sd of ln size {}, share {}; without output {}\n\
          time: {} s overhead, {} tokens per second, {} s in tools\n\
@@ -124,8 +125,8 @@ pub(super) fn calibration(fit: &Calibration, figures: &Figures) -> String {
          target: {} tokens per turn\n\
          95 % intervals in brackets, from {} draws of {} {}, seed {}\n{}",
         fit.model,
-        fit.calls,
-        fit.sessions,
+        counted(fit.calls, "call"),
+        counted(fit.sessions, "session"),
         plain(&head, &rows, 1),
         model("turns_mean"),
         model("turns_cv"),

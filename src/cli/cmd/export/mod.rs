@@ -17,6 +17,7 @@ mod ralf;
 mod read;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -26,6 +27,7 @@ use super::runs::Place;
 use crate::cli::error::Outcome;
 use crate::cli::exit::Exit;
 use crate::cli::output::{say, warn};
+use crate::engine::counted;
 
 /// `export`.
 #[derive(Debug, Args)]
@@ -69,7 +71,8 @@ impl Layout {
 #[derive(Debug, Default)]
 pub struct Pack {
     items: Vec<(String, Content)>,
-    missing: Vec<String>,
+    /// Files that the run does not have, each once however many copies of it there would be.
+    missing: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -93,7 +96,9 @@ impl Pack {
     fn copy(&mut self, taken: &Taken, from: &str, path: impl Into<String>) {
         match taken.own(from) {
             Some(file) => self.items.push((path.into(), Content::Copy(file))),
-            None => self.missing.push(from.to_owned()),
+            None => {
+                self.missing.insert(from.to_owned());
+            }
         }
     }
 
@@ -119,7 +124,7 @@ pub fn run(args: &Export) -> Outcome {
         Layout::Pi => pi::lay(&taken, &mut pack),
     }
     let written = write::write(&args.out, args.layout.name(), &taken.id, &pack)?;
-    say(&format!("flyball: {written} files of run {} in {}", taken.id, args.out.display()));
+    say(&format!("flyball: {} of run {} in {}", counted(written, "file"), taken.id, args.out.display()));
     if let Some(left_out) = pack.left_out() {
         warn(&left_out);
     }

@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::{Sheet, dollars, words};
 use crate::agents::ledger::{Account, Dedup};
+use crate::engine::{counted, one_or};
 
 fn blank(head: &[&str], words: usize) -> Table {
     let mut table = Table::new();
@@ -76,15 +77,21 @@ fn notes(sheet: &Sheet) -> String {
     let mut notes = Vec::new();
     if doubled.turns > 0 {
         notes.push(format!(
-            "{} turns and {} output tokens stand in more than one file, and are counted once in the total",
-            doubled.turns,
-            doubled.output.plus(doubled.estimated).count()
+            "{} and {} stand in more than one file, and are counted once in the total",
+            counted(doubled.turns, "turn"),
+            counted(doubled.output.plus(doubled.estimated).count(), "output token")
         ));
     }
     if total.unknown_turns > 0 {
         notes.push(format!(
-            "{} of {} turns have no count that can be trusted: their tokens are unknown, not zero",
-            total.unknown_turns, total.all.turns
+            "{} of {} {} tokens are unknown, not zero",
+            total.unknown_turns,
+            counted(total.all.turns, "turn"),
+            one_or(
+                total.unknown_turns,
+                "has no count that can be trusted: its",
+                "have no count that can be trusted: their"
+            )
         ));
     }
     if total.estimated_turns > 0 {

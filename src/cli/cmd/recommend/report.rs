@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::counted;
 use crate::lab::page::{Page as Html, Section, Table};
 use crate::lab::plot::{Bar, BarRow, Bars, Chart, ChartDots, ChartPanel};
 use crate::lab::recommend::Setting;
@@ -79,9 +80,9 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
     Html {
         title: format!("Settings for {}", names.join(", ")),
         facts: format!(
-            "flyball {VERSION} · {} worlds · {} fresh runs · seed {} · 95 % intervals",
-            page.worlds.len(),
-            page.fresh_runs,
+            "flyball {VERSION} · {} · {} · seed {} · 95 % intervals",
+            counted(page.worlds.len(), "world"),
+            counted(page.fresh_runs, "fresh run"),
             page.seed
         ),
         lead,
@@ -119,10 +120,10 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
             Section {
                 heading: "What was tried".to_owned(),
                 text: std::iter::once(format!(
-                    "{} of {} settings, {} runs of a setting in a world.",
+                    "{} of {}, {} of a setting in a world.",
                     told.screened.settings.len(),
-                    told.screened.all,
-                    told.race.cost
+                    counted(told.screened.all, "setting"),
+                    counted(told.race.cost, "run")
                 ))
                 .chain(told.screened.left_out.iter().map(|line| format!("Left out: {line}.")))
                 .collect(),
@@ -145,7 +146,7 @@ fn forest(told: &Recommendation) -> Bars {
         title: "How much worse the others are, run by run".to_owned(),
         facts: vec![
             format!("against {}", text::flags(&told.chosen().setting)),
-            format!("{} runs", told.chosen().objective.n),
+            counted(told.chosen().objective.n, "run").to_string(),
         ],
         x: "loss above that of the recommended".to_owned(),
         names: vec!["difference and its 95 % interval".to_owned()],
@@ -176,7 +177,7 @@ fn pareto(told: &Recommendation) -> Vec<String> {
             ChartPanel { told: "further down and to the left is better".to_owned(), dots, ..ChartPanel::default() };
         Chart {
             title: format!("Straying against {x}"),
-            facts: vec![format!("{} settings that none beats", told.front.len())],
+            facts: vec![format!("{} that none beats", counted(told.front.len(), "setting"))],
             x: x.to_owned(),
             y: "nats above an oracle".to_owned(),
             panels: vec![panel],

@@ -7,6 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 
 use super::open::Opened;
+use super::setup::can_ask;
 use super::{Prepared, agent_of, in_one};
 use crate::agents::adapter::AgentKind;
 use crate::cli::args::whole;
@@ -19,13 +20,14 @@ use crate::lab::axis;
 use crate::run::features::Gate;
 use crate::run::glob::Glob;
 use crate::run::kill::KillOn;
-use crate::run::oracle::judge::Judge;
+use crate::run::oracle::judge::{self, Judge, Rubric};
 use crate::run::oracle::list::CheckList;
 use crate::run::oracle::words::command_line;
 use crate::run::oracle::{Exits, Oracle, Rules, needs, scripts};
 use crate::run::project::{Asked, Project};
 use crate::run::prompt::{CONTINUATION, INIT, Prompts, Template};
 use crate::run::purse::{Scope, SharedCaps};
+use crate::run::system::files;
 use crate::run::system::purse::Purses;
 use crate::run::{Place, Stamps};
 
@@ -63,7 +65,8 @@ impl Around {
     pub(super) fn read(prepared: &Prepared) -> Outcome<Self> {
         let all = &prepared.settings;
         let project = &prepared.project;
-        let oracle = read(all, "oracle.run", |text| maybe_empty(text, Oracle::parse))?;
+        let oracle =
+            read(all, "oracle.run", |text| maybe_empty(text, |text| searchable(project, Oracle::parse(text)?)))?;
         let checks = read(all, "oracle.checks", |text| {
             maybe_empty(text, |file| CheckList::parse(&text_at(project, file)?).map_err(|why| format!("{file}: {why}")))
         })?;
@@ -75,7 +78,6 @@ impl Around {
             strict: read(all, "oracle.strict", flag)?,
             blocked: read(all, "oracle.blocked", maybe(|text| whole::<u8, 1, 255>(text).map(i32::from)))?,
         };
-        let judges = oracle.as_ref().is_some_and(Oracle::judges);
         let asks = match (&checks, oracle.is_some() || features.is_some()) {
             (Some(_), _) => Asks::BeforeToo,
             (None, true) => Asks::After,
@@ -85,13 +87,18 @@ impl Around {
             return Err(Failure::said("controls.kill_on = oracle-pass: there is no oracle that could pass")
                 .hint("name one with --oracle, --checks or --features"));
         }
+        let decides = decides(prepared, oracle.as_ref(), checks.as_ref(), &kill_on)?;
+        let judge = match oracle.as_ref().map(Oracle::rubrics).filter(|rubrics| !rubrics.is_empty()) {
+            Some(rubrics) => Some(judge(prepared, &rubrics)?),
+            None => None,
+        };
         let asked = Asked {
             task: prepared.prompt.clone(),
             oracle_words: all.get("oracle.run").text.clone(),
             rules: Rules { exits, limit, ..Rules::default() },
             features: gate(all, project, features, limit)?,
             protect: read(all, "gate.protect", |text| each(&list(text)?, Glob::parse))?,
-            decides: decides(prepared, oracle.as_ref(), checks.as_ref(), &kill_on)?,
+            decides,
             stop_on_change: read(all, "gate.on_change", |text| match text {
                 "restore" => Ok(false),
                 "stop" => Ok(true),
@@ -119,13 +126,7 @@ impl Around {
             kill_on,
             ..Asked::default()
         };
-        Ok(Self {
-            asked,
-            group: group(all, &shared)?,
-            shared,
-            judge: if judges { Some(judge(prepared)?) } else { None },
-            asks,
-        })
+        Ok(Self { asked, group: group(all, &shared)?, shared, judge, asks })
     }
 
     /// The caps of rules that count rounds, with those that are set: the tighter one holds.
@@ -168,6 +169,7 @@ impl Around {
             }
             let effort = part("effort").unwrap_or_else(|| prepared.settings.get("agent.effort").text.clone());
             agent.efforts = !effort.is_empty() && effort != "-";
+            can_ask(&agent, &effort).map_err(|failure| failure.while_("the judge cannot be asked"))?;
             self.asked.judge = Some(Judge { agent, effort, threshold });
         }
         (self.asked.lost, self.asked.resumed) = (opened.lost, opened.resumed);
@@ -188,6 +190,21 @@ fn maybe_empty<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Resu
 
 fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
+}
+
+/// An oracle that looks for patterns in files alone: one that is not there yet may come, and a folder will never hold a pattern.
+fn searchable(project: &Path, oracle: Oracle) -> Result<Oracle, String> {
+    match oracle
+        .searched()
+        .iter()
+        .find(|file| file.as_os_str().as_encoded_bytes().ends_with(b"/") || project.join(file).is_dir())
+    {
+        Some(folder) => Err(format!(
+            "{} is a folder, and a pattern is looked for in a file: write `regex:FILE:PATTERN`",
+            folder.display()
+        )),
+        None => Ok(oracle),
+    }
 }
 
 /// A file that a setting names, from the project's folder.
@@ -263,6 +280,7 @@ fn decides(
     if prepared.sim.is_none() {
         // settings that the agent makes would be the next run's
         files.push(PathBuf::from(crate::cli::settings::gather::USUAL_FILE));
+        files.extend(prepared.settings_file.iter().flat_map(|file| places(file)));
     }
     let below = files.iter().filter_map(|file| {
         let below = if file.is_absolute() { file.strip_prefix(project).ok()? } else { file };
@@ -272,6 +290,14 @@ fn decides(
         glob.is_of_one().then_some(glob)
     });
     Ok(below.collect())
+}
+
+/// Where a file lies: by its own name, and where a link in its place leads.
+fn places(file: &Path) -> Vec<PathBuf> {
+    // only its folder is looked through: what is put back is the link as well
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let own = fs::canonicalize(folder).ok().zip(file.file_name()).map(|(folder, name)| folder.join(name));
+    own.into_iter().chain(fs::canonicalize(file).ok()).collect()
 }
 
 fn prompts(all: &Gathered, project: &Path) -> Outcome<Prompts> {
@@ -296,8 +322,8 @@ fn group(all: &Gathered, shared: &SharedCaps) -> Outcome<Option<PathBuf>> {
     Ok(named)
 }
 
-/// Who judges: kind, model and effort, and the score that passes.
-fn judge(prepared: &Prepared) -> Outcome<Judging> {
+/// Who judges: kind, model and effort, and the score that passes. Each rubric must say one where the settings do not.
+fn judge(prepared: &Prepared, rubrics: &[&Path]) -> Outcome<Judging> {
     let all = &prepared.settings;
     let threshold = read(all, "oracle.threshold", |text| {
         maybe_empty(text, |text| {
@@ -305,6 +331,16 @@ fn judge(prepared: &Prepared) -> Outcome<Judging> {
             i64::try_from(millionths).map_err(|_| "it is too large".to_owned())
         })
     })?;
+    for rubric in rubrics {
+        let bytes = files::read(&prepared.project.join(rubric), judge::LONGEST);
+        bytes
+            .map_err(|error| format!("it cannot be read: {error}"))
+            .and_then(|bytes| Rubric::read(&bytes, threshold))
+            .map_err(|why| {
+                Failure::said(format!("the rubric {}: {why}", rubric.display()))
+                    .while_("cannot have it judged whether the task is done")
+            })?;
+    }
     let parts = in_one(&all.get("oracle.judge").text);
     let named = parts.iter().find(|(flag, text)| *flag == "agent" && !text.is_empty());
     let kind = match named {

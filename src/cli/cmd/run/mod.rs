@@ -28,7 +28,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, list, which};
-use crate::engine::{Band, Ladder};
+use crate::engine::{Band, Ladder, counted};
 use crate::run::figures::{caps, size};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::System;
@@ -45,6 +45,8 @@ struct Prepared {
     unnamed: bool,
     prompt: String,
     project: PathBuf,
+    /// The settings file that was named, from wherever this process was started.
+    settings_file: Option<PathBuf>,
 }
 
 /// Runs the loop.
@@ -104,7 +106,8 @@ fn prepare(args: &args::Run, project: PathBuf) -> Outcome<Prepared> {
     let typed = Typed::read(&settings)?;
     let words: Vec<&str> = if unnamed { vec!["-"] } else { typed.ladder.iter().map(String::as_str).collect() };
     let ladder = Ladder::new(words).map_err(|error| Failure::usage(error).while_("cannot use the ladder"))?;
-    Ok(Prepared { settings, typed, kind, sim, ladder, unnamed, prompt: String::new(), project })
+    let settings_file = args.settings_file.clone();
+    Ok(Prepared { settings, typed, kind, sim, ladder, unnamed, prompt: String::new(), project, settings_file })
 }
 
 /// `AGENT[/MODEL][:EFFORT]`, as the original takes it.
@@ -154,10 +157,12 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened, around: Around, re
     let stamps = if prepared.sim.as_ref().is_some_and(Sim::is_instant) { Stamps::Agent } else { Stamps::Own };
     let mut agent = agent(prepared, opened, stamps)?;
     check_program(prepared, &agent)?;
+    let (has_end, asks) = (around.has_end(), around.asks);
+    let mut project = around.project(prepared, opened, records)?;
     opened.write_config(&prepared.settings, &digest(&prepared.prompt))?;
     let header = header(prepared, typed);
     let journal = opened.journal(&header, &prepared.ladder)?;
-    let machine = machine(prepared, typed, band, opened, around.asks);
+    let machine = machine(prepared, typed, band, opened, asks);
     let loud = if args.quiet {
         Loud::Quiet
     } else if args.verbose {
@@ -168,8 +173,7 @@ fn go(args: &args::Run, prepared: &Prepared, opened: &Opened, around: Around, re
     let json = args.format == args::Format::Json;
     let mut show = Show::new(loud, json, prepared.ladder.clone(), band, typed.limits.budget, Pages::new(records));
     show.pages.say(&format!("run {} {}", opened.id, if opened.resumed { "goes on" } else { "begins" }));
-    introduce(prepared, opened, around.has_end(), loud, json);
-    let mut project = around.project(prepared, opened, records)?;
+    introduce(prepared, opened, has_end, loud, json);
     let mut system = System::new(&opened.folder, opened.at, stamps)
         .map_err(|error| Failure::internal(error).while_("cannot listen to signals"))?;
     let clocks = Clocks { after_result: typed.after_result, ..Clocks::default() };
@@ -205,11 +209,11 @@ fn introduce(prepared: &Prepared, opened: &Opened, has_end: bool, loud: Loud, js
     let agent = prepared.settings.get("agent.kind").text.as_str();
     let model = prepared.settings.get("agent.model").text.as_str();
     say(&format!(
-        "flyball: {what} run {}: {agent}{}, efforts {} (hardest first), {} tokens a turn over {}",
+        "flyball: {what} run {}: {agent}{}, efforts {} (hardest first), {} a turn over {}",
         opened.id,
         if model.is_empty() { String::new() } else { format!(" {model}") },
         words.join(" "),
-        prepared.settings.get("governor.juice").text,
+        counted(&prepared.settings.get("governor.juice").text, "token"),
         prepared.settings.get("governor.over").text,
     ));
     say(&format!("flyball: the task has {}", size(&prepared.prompt)));

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::gather::{Gathered, Origin, Value};
 use crate::cli::settings::keys::KEYS;
-use crate::engine::{Checkpoint, Control, Ladder, Millis, Rows, Timestamp};
+use crate::engine::{Checkpoint, Control, Ladder, Millis, Rows, Timestamp, counted};
 use crate::lab::axis;
 use crate::run::folder::{Folder, FolderError, Lock};
 use crate::run::record::{CONFIG, JOURNAL, Recovered, STATE};
@@ -286,10 +286,10 @@ fn take_over(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish, notes:
         _ if last.prompt != digest(prompt) => rung(kept),
         _ => {
             notes.push(format!(
-                "goes on counting from the run {}: {} rounds, {} output tokens; --fresh starts from nothing",
+                "goes on counting from the run {}: {}, {}; --fresh starts from nothing",
                 last.id,
-                kept.rounds,
-                kept.output.unwrap_or_default().count()
+                counted(kept.rounds, "round"),
+                counted(kept.output.unwrap_or_default().count(), "output token")
             ));
             kept.clone()
         }

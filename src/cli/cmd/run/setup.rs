@@ -2,11 +2,12 @@
 
 use super::Prepared;
 use super::open::Opened;
-use crate::agents::adapter::{AgentKind, CallCaps};
+use crate::agents::adapter::{AgentKind, AskError, CallCaps, PLACEHOLDERS};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::settings::Typed;
 use crate::engine::laws::Cooldown;
 use crate::engine::{AnyLaw, Asks, Band, Governor, Machine, Over, Plan};
+use crate::lab::axis::nearest;
 use crate::run::system::which as program_at;
 use crate::run::{Agent, Stamps};
 use crate::trace::{Header, Setup};
@@ -43,8 +44,13 @@ pub(super) fn agent_of(prepared: &Prepared, opened: &Opened, stamps: Stamps, kin
     agent
 }
 
-/// Whether there is a program to start.
+/// Whether the agent can be asked for every effort of the ladder, and whether there is a program to start.
 pub(super) fn check_program(prepared: &Prepared, agent: &Agent) -> Outcome<()> {
+    if prepared.sim.is_none() {
+        let words = agent.template.as_deref().unwrap_or(&agent.program);
+        misspelt(words).map_or(Ok(()), |why| Err(Failure::said(why).while_("cannot use the agent's command")))?;
+    }
+    prepared.ladder.efforts().iter().try_for_each(|effort| can_ask(agent, effort.word()))?;
     let named = agent.template.as_ref().or(Some(&agent.program)).and_then(|argv| argv.first()).cloned();
     let program = named.unwrap_or_else(|| prepared.kind.name().to_owned());
     let path = std::env::var("PATH").ok();
@@ -57,6 +63,36 @@ pub(super) fn check_program(prepared: &Prepared, agent: &Agent) -> Outcome<()> {
     let failure =
         Failure::agent(anyhow::anyhow!("there is no program {program} {place}")).while_("the agent cannot be started");
     Err(failure.hint("install it, name it with --program PATH, or try --agent sim; flyball doctor shows what is there"))
+}
+
+/// Whether this effort can be asked for: what other settings would mend is a fault of theirs, and all else one of the agent.
+pub(super) fn can_ask(agent: &Agent, effort: &str) -> Outcome<()> {
+    agent.can_ask(effort).map_err(|error| {
+        if error.is_of_settings() {
+            let hint = if error == AskError::NoCommand {
+                "name it after `--`: flyball run --agent command TASK -- PROGRAM ARGUMENTS"
+            } else {
+                "flyball run --print-config shows each setting and where it comes from"
+            };
+            Failure::usage(error).while_("cannot use the agent's settings").hint(hint)
+        } else {
+            Failure::agent(error).while_("the agent cannot be started")
+        }
+    })
+}
+
+/// A word of a template that nearly names what could be put in. Other words in braces are the program's own, and so is what a shell
+/// reads as `${name}`.
+fn misspelt(words: &[String]) -> Option<String> {
+    words.iter().find_map(|word| {
+        word.match_indices('{').find_map(|(at, _)| {
+            let (name, _) = word[at + 1..].split_once('}')?;
+            let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            let near = nearest(name, &PLACEHOLDERS).filter(|near| *near != name)?;
+            (is_name && !word[..at].ends_with('$'))
+                .then(|| format!("`{word}` has {{{name}}}, and nothing is put in for that; did you mean {{{near}}}?"))
+        })
+    })
 }
 
 /// The first line of the journal.

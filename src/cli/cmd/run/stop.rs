@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::cli::exit::Exit;
 use crate::cli::output::say;
 use crate::cli::settings::Typed;
-use crate::engine::{Control, MicroUsd};
+use crate::engine::{Control, MicroUsd, counted};
 use crate::run::Ended;
 use crate::run::figures::{millions, rounds, span, usd};
 use crate::run::os::Asked;
@@ -55,14 +55,20 @@ pub fn detail(ended: &Ended, typed: &Typed) -> String {
             Some(cap) => format!("{} of {}", spent.rounds, rounds(cap.get())),
             None => rounds(spent.rounds),
         },
-        Control::Budget => format!("{}{} output tokens", millions(spent.output), of(limits.budget.map(millions))),
-        Control::Tokens => format!("{}{} tokens of all kinds", millions(spent.tokens), of(limits.tokens.map(millions))),
+        Control::Budget => {
+            counted(format!("{}{}", millions(spent.output), of(limits.budget.map(millions))), "output token")
+                .to_string()
+        }
+        Control::Tokens => format!(
+            "{} of all kinds",
+            counted(format!("{}{}", millions(spent.tokens), of(limits.tokens.map(millions))), "token")
+        ),
         Control::Cost => format!("{}{}", usd(spent.cost), of(limits.cost.map(usd))),
         Control::Wall => format!("{}{} of wall time", span(spent.wall), of(limits.wall.map(span))),
         Control::Requests => {
             format!(
-                "more than {} requests in one round",
-                limits.requests.map_or_else(String::new, |cap| cap.to_string())
+                "more than {} in one round",
+                counted(limits.requests.map_or_else(String::new, |cap| cap.to_string()), "request")
             )
         }
         Control::AgentFailures => {
@@ -84,5 +90,10 @@ pub fn detail(ended: &Ended, typed: &Typed) -> String {
         first = detail.clone();
     }
     let cost = if spent.cost == MicroUsd::ZERO { String::new() } else { format!(", {}", usd(spent.cost)) };
-    format!("{first}; {}, {} output tokens{cost}, {}", rounds(spent.rounds), millions(spent.output), span(spent.wall))
+    format!(
+        "{first}; {}, {}{cost}, {}",
+        rounds(spent.rounds),
+        counted(millions(spent.output), "output token"),
+        span(spent.wall)
+    )
 }

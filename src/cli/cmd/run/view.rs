@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::pages::Pages;
 use crate::cli::cmd::common;
 use crate::cli::output::{say, warn};
-use crate::engine::{Band, Ladder, MicroUsd, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting};
+use crate::engine::{
+    Band, Ladder, MicroUsd, RoundExit, Spent, Timestamp, Tokens, TurnRecord, Verdict, Waiting, counted,
+};
 use crate::run::figures::{millions, span, usd};
 use crate::run::{Told, View};
 
@@ -79,7 +81,7 @@ impl View for Show {
             let (grade, output) = (turn.grade.word(), turn.output.count());
             self.object(&json!({"event": "turn", "round": turn.round, "output_tokens": output, "grade": grade, "at_ms": turn.end.millis()}));
             if !self.json {
-                say(&format!("  turn of {output} tokens ({grade}); {}", self.spent(spent)));
+                say(&format!("  turn of {} ({grade}); {}", counted(output, "token"), self.spent(spent)));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a result hangs on as a picture, and as a page of HTML.
 
 use super::{Found, SHARES, SIZES, order, unit};
+use crate::engine::counted;
 use crate::lab::page::{Page, Section, Table};
 use crate::lab::plot::{Bar, BarRow, Bars};
 use crate::lab::result::VERSION;
@@ -12,7 +13,7 @@ pub(super) fn bars(asked: &Asked<'_>, found: &Found) -> Bars {
     let facts = vec![
         asked.scenario.name.clone(),
         found.footing(asked),
-        format!("{} runs of {} rounds each", asked.runs, asked.rounds),
+        format!("{} of {} each", counted(asked.runs, "run"), counted(asked.rounds, "round")),
         format!("seed {}", asked.seed),
     ];
     let row = |at: usize, values: Vec<Bar>| BarRow { label: FACTORS[at].to_owned(), values, ..BarRow::default() };
@@ -75,11 +76,11 @@ pub(super) fn page(asked: &Asked<'_>, found: &Found, picture: String, command: S
     Page {
         title: format!("What {} hangs on, {}", asked.law, asked.scenario.name),
         facts: format!(
-            "flyball {VERSION} · {} by {} · {} runs of {} rounds at each point · seed {} · 95 % intervals",
+            "flyball {VERSION} · {} by {} · {} of {} at each point · seed {} · 95 % intervals",
             found.method(),
             found.footing(asked),
-            asked.runs,
-            asked.rounds,
+            counted(asked.runs, "run"),
+            counted(asked.rounds, "round"),
             asked.seed
         ),
         lead: vec![most, format!("In the tables, {said}.")],

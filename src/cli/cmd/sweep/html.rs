@@ -1,5 +1,6 @@
 //! A sweep as a page of HTML: the choice, every cell, the pictures.
 
+use crate::engine::counted;
 use crate::lab::fixed::from_micros;
 use crate::lab::metric::Metric;
 use crate::lab::page::{Page, Section, Table};
@@ -30,9 +31,10 @@ pub(super) fn page(result: &SweepResult, pictures: Vec<String>) -> Page {
     Page {
         title: format!("Settings tried on {}", result.scenario),
         facts: format!(
-            "flyball {VERSION} · {} cells · {runs} runs of {} rounds each · seed {} · 95 % intervals",
-            result.cells.len(),
-            result.rounds,
+            "flyball {VERSION} · {} · {} of {} each · seed {} · 95 % intervals",
+            counted(result.cells.len(), "cell"),
+            counted(runs, "run"),
+            counted(result.rounds, "round"),
             result.seed
         ),
         lead,
