@@ -8,7 +8,8 @@ use flyball::lab::passage::{Passage, Ways};
 use flyball::lab::runlog::RunLog;
 use flyball::lab::scenario::Scenario;
 use flyball::lab::sweep::{Governed, Scratch, Tables};
-use flyball::lab::theory::Chain;
+use flyball::lab::theory::{Chain, lognormal_tails, reading_variance};
+use flyball::sim::{AgentModel, AgentSpec, RoundDraw, RungModel, Size, TurnCount};
 
 /// One check: n turns of coefficient of variation c, slack, ratio, rungs, and where the target lies, in rungs.
 struct Check {
@@ -287,4 +288,38 @@ fn rounds_and_tokens_to_settle_are_exact() {
             tokens.about(exact.1[start] / 1e4, &name("tokens"));
         }
     }
+}
+
+/// C7: how often a reading of lognormal turns of one session leaves the band, drawn, against the closed form of Fenton and
+/// Wilkinson, which the control study found exact to .02.
+#[test]
+fn readings_of_lognormal_turns_leave_the_band_as_the_closed_form_says() {
+    let mut farthest: f64 = 0.0;
+    for turns in [5.0, 20.0, 60.0] {
+        for (cv, tau) in [0.6, 1.0, 1.5].iter().flat_map(|cv| [0.0, 0.2, 0.5].map(|tau| (*cv, tau))) {
+            let mut spec = AgentSpec::new(vec![RungModel::new(Size::lognormal(20_000.0, cv).unwrap())]);
+            spec.turns = TurnCount { mean: turns, cv: 0.0, ..TurnCount::default() };
+            spec.session.tau = tau;
+            let model = AgentModel::new(spec).unwrap();
+            let rounds = 12_000;
+            let mut luck = model.luck(11, 0, rounds);
+            let (mut below, mut above, mut draw) = (0, 0, RoundDraw::default());
+            for round in 0..rounds {
+                luck.realise(0, round, &mut draw);
+                let mean: f64 = draw.tokens.iter().map(|tokens| f64::from(*tokens)).sum::<f64>() / turns;
+                let over = mean / libm::exp(luck.ln_mean(0, round));
+                below += u32::from(over < 0.85);
+                above += u32::from(over > 1.15);
+            }
+            let told = lognormal_tails(0.0, 0.15, reading_variance(cv, turns, tau));
+            for (drawn, told) in [(below, told.0), (above, told.1)] {
+                let drawn = f64::from(drawn) / f64::from(rounds);
+                let luck = (drawn * (1.0 - drawn) / f64::from(rounds)).sqrt();
+                let off = (drawn - told).abs();
+                assert!(off < 0.02 + 4.0 * luck, "{turns} turns, cv {cv}, tau {tau}: {drawn} for {told}");
+                farthest = farthest.max(off);
+            }
+        }
+    }
+    assert!(farthest > 0.005, "an approximation that is exact is none: {farthest}");
 }
