@@ -15,8 +15,8 @@
 //!
 //! It takes the ladder for monotone, and watches whether it is: a move after which the size went the wrong way is told
 //! (`backwards`), and where the moves together say that the ladder is upside down it is taken the other way round; at an end of the
-//! ladder that it wants past it steps back once (`probe`) if no move has shown yet that harder is more. Two swapped rungs next to the target are told when they are stepped over, and not
-//! always found: a pilot that visits each rung once finds them. Sources: Kalman (1960); the control study.
+//! ladder that it wants past it steps back once (`probe`) if no move has shown yet that harder is more. Two swapped rungs next to the target are seldom noticed,
+//! since a move over both goes the right way: a pilot that visits each rung once finds them. Sources: Kalman (1960); the control study.
 
 use super::dither::{self, Dither, Near};
 use super::real::{from_micros, place, real, whole};

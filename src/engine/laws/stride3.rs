@@ -5,11 +5,11 @@
 //! # Theory
 //!
 //! The filter of [`stride`](mod@super::stride) with a third number d, the change of x in a round, beginning at zero with a standard
-//! deviation of 0.006 and free to wander by 0.0001 in a round; the level's own drift is taken for smaller in return. A
+//! deviation of 0.008 and free to wander by 0.0001 in a round; the level's own drift is taken for smaller in return. A
 //! filter with a level alone lags behind a ramp of slope b by about b over its gain; with the rate the lag goes to zero.
 //! A round without turns does not move d on. Source: the linear-growth model of West and Harrison, *Bayesian Forecasting and Dynamic
 //! Models* (1997). Four constants are not the control study's, but were tuned on one random family and judged on another: the rate's
-//! 0.004 to 0.006 and 0.0003 to 0.0001, `drift` 0.02 to 0.016, `gain` 0.08 to 0.06.
+//! 0.004 to 0.008 and 0.0003 to 0.0001, `drift` 0.02 to 0.016, `gain` 0.08 to 0.06.
 
 use super::dither;
 use super::stride::{self, Walk};

@@ -38,8 +38,8 @@ const SURPRISE: f64 = 4.0;
 const JUMP: f64 = 0.25;
 /// Innovations that are remembered.
 const RECENT: usize = 4;
-/// Variance of d at the start: 0.006 squared.
-const RATE_VARIANCE: f64 = 3.6e-5;
+/// Variance of d at the start: 0.008 squared.
+const RATE_VARIANCE: f64 = 6.4e-5;
 /// Variance that a round adds to d: 0.0001 squared.
 const RATE_WANDER: f64 = 1e-8;
 

@@ -6,7 +6,7 @@ use super::{Entry, FAMILY_BOUND, FAMILY_RUNS, Family, Kind, Line, MemberRow, Row
 use crate::engine::counted;
 use crate::lab::fixed::{micros, ufloat};
 use crate::lab::metric::Metric;
-use crate::lab::stats::{Moments, paired};
+use crate::lab::stats::{Estimate, Moments, paired};
 use crate::lab::sweep::CONFIDENCE;
 
 /// How a metric is shown: its heading, what it is multiplied by, its decimals.
@@ -21,6 +21,9 @@ const HOW: [(Metric, Shown); SHOWN.len()] = [
     (Metric::BlockErr, Shown("error of 20 rounds together, nats", 1.0, 3)),
     (Metric::OffTokens, Shown("tokens on wrong rungs, %", 100.0, 1)),
     (Metric::Bias, Shown("bias, %", 100.0, 1)),
+    (Metric::SettleTokens, Shown("Mtok to settle", 1e-6, 2)),
+    (Metric::Settled, Shown("runs that settled, %", 100.0, 1)),
+    (Metric::Moves, Shown("moves per 100 rounds", 1.0, 1)),
 ];
 
 const fn shown(metric: Metric) -> &'static Shown {
@@ -57,7 +60,14 @@ Made by `{command}` with flyball {}: {} of {} of each law on each scenario, seed
     let canonical: Vec<&Row> = study.rows.iter().filter(|row| matches!(row.kind, Kind::Canonical(..))).collect();
     if !canonical.is_empty() {
         means(study, &canonical, &mut page);
-        for metric in [Metric::OnRung, Metric::Reversals, Metric::SettleRounds, Metric::ExcessLog, Metric::BlockErr] {
+        for metric in [
+            Metric::OnRung,
+            Metric::Reversals,
+            Metric::SettleRounds,
+            Metric::SettleTokens,
+            Metric::ExcessLog,
+            Metric::BlockErr,
+        ] {
             table(study, &canonical, metric, &mut page);
         }
     }
@@ -120,15 +130,30 @@ fn table(study: &Study, rows: &[&Row], metric: Metric, page: &mut String) {
     page.push('\n');
 }
 
-/// The mean over rows with its half width, and the least.
-fn over(rows: &[&Row], entry: usize, metric: Metric) -> Option<(f64, f64, f64)> {
+/// What a law came to over rows.
+struct Over {
+    /// The mean with its half width.
+    mean: (f64, f64),
+    /// The least with its half width, and whose it is.
+    least: (f64, f64),
+    where_least: usize,
+}
+
+/// The mean over rows, and the least.
+fn over(rows: &[&Row], entry: usize, metric: Metric) -> Option<Over> {
     let estimates: Vec<_> = rows.iter().filter_map(|row| row.lines.get(entry)?.get(metric)).collect();
     let count = ufloat(estimates.len() as u64);
-    let half = |one: &crate::lab::stats::Estimate| one.interval.map_or(0.0, |span| (span.hi - span.lo) / 2.0);
+    let half = |one: &Estimate| one.interval.map_or(0.0, |span| (span.hi - span.lo) / 2.0);
     let mean = estimates.iter().map(|one| one.mean).sum::<f64>() / count;
     let squares = estimates.iter().map(|one| half(one) * half(one)).sum::<f64>();
-    let least = estimates.iter().map(|one| one.mean).fold(f64::INFINITY, f64::min);
-    (!estimates.is_empty()).then_some((mean, squares.sqrt() / count, least))
+    let (where_least, least) = estimates.iter().enumerate().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    Some(Over { mean: (mean, squares.sqrt() / count), least: (least.mean, half(least)), where_least })
+}
+
+/// A mean and half its interval, as a metric is shown.
+fn pair((mean, half): (f64, f64), metric: Metric) -> String {
+    let &Shown(_, factor, decimals) = shown(metric);
+    format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor)
 }
 
 fn means(study: &Study, canonical: &[&Row], page: &mut String) {
@@ -139,21 +164,38 @@ fn means(study: &Study, canonical: &[&Row], page: &mut String) {
         let titles: Vec<&str> = SHOWN.iter().map(|metric| shown(*metric).0).collect();
         let _ = writeln!(page, "| law | worst | {} |\n|---|--:|{}", titles.join(" | "), "--:|".repeat(SHOWN.len()));
         for (place, entry) in study.entries.iter().enumerate() {
-            let worst = over(&rows, place, Metric::OnRung).map_or(0.0, |(_, _, least)| least * 100.0);
-            let cells: Vec<String> = SHOWN
-                .iter()
-                .map(|metric| {
-                    let &Shown(_, factor, decimals) = shown(*metric);
-                    over(&rows, place, *metric).map_or_else(
-                        || "-".to_owned(),
-                        |(mean, half, _)| format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor),
-                    )
-                })
-                .collect();
-            let _ = writeln!(page, "| {} | {worst:.1} | {} |", entry.name, cells.join(" | "));
+            let worst = over(&rows, place, Metric::OnRung).map_or_else(
+                || "-".to_owned(),
+                |one| format!("{} ({})", pair(one.least, Metric::OnRung), short(&rows[one.where_least].name)),
+            );
+            let value = |metric: &Metric| {
+                over(&rows, place, *metric).map_or_else(|| "-".to_owned(), |one| pair(one.mean, *metric))
+            };
+            let _ = writeln!(page, "| {} | {worst} | {} |", entry.name, SHOWN.each_ref().map(value).join(" | "));
         }
+        bound(&rows, page);
         page.push('\n');
     }
+}
+
+/// A scenario's name without what it is about.
+fn short(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
+
+/// The bound of any law, where all rows have one.
+fn bound(rows: &[&Row], page: &mut String) {
+    let bounds: Option<Vec<u32>> = rows
+        .iter()
+        .map(|row| match row.kind {
+            Kind::Canonical(_, bound) => bound,
+            Kind::OnRung | Kind::MidGap | Kind::Other => None,
+        })
+        .collect();
+    let Some(bounds) = bounds.filter(|bounds| bounds.len() == 16) else { return };
+    let (least, sum) = bounds.iter().fold((u32::MAX, 0), |(least, sum), one| (least.min(*one), sum + one));
+    let (worst, mean) = (f64::from(least) / 1000.0, f64::from(sum) / 16_000.0);
+    let _ = writeln!(page, "| bound N | {worst:.1} | {mean:.1} |{}", " - |".repeat(SHOWN.len() - 1));
 }
 
 fn fitted(study: &Study, page: &mut String) {
@@ -173,18 +215,14 @@ fn fitted(study: &Study, page: &mut String) {
     head(study, "agent", page);
     for name in names {
         for (kind, what, metrics) in [
-            (Kind::OnRung, "on rungs", [Metric::OnRung, Metric::Bias]),
-            (Kind::MidGap, "between", [Metric::OnRung, Metric::BlockErr]),
+            (Kind::OnRung, "on rungs", [Metric::OnRung, Metric::SettleRounds, Metric::BlockErr, Metric::Bias]),
+            (Kind::MidGap, "between", [Metric::OnRung, Metric::SettleRounds, Metric::BlockErr, Metric::Bias]),
         ] {
             let rows: Vec<&Row> = study.rows.iter().filter(|row| row.name == name && row.kind == kind).collect();
             for metric in metrics {
-                let &Shown(title, factor, decimals) = shown(metric);
-                let value = |place| {
-                    over(&rows, place, metric).map_or_else(
-                        || "-".to_owned(),
-                        |(mean, half, _)| format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor),
-                    )
-                };
+                let &Shown(title, ..) = shown(metric);
+                let value =
+                    |place| over(&rows, place, metric).map_or_else(|| "-".to_owned(), |one| pair(one.mean, metric));
                 let cells: Vec<String> = (0..study.entries.len()).map(value).collect();
                 let _ = writeln!(page, "| {name}, {what}: {title} | {} |", cells.join(" | "));
             }

@@ -26,7 +26,7 @@ use crate::engine::laws::Tuning;
 use crate::engine::{Law as _, LawKind, Millis, Ratio, Target};
 
 /// What is shown of every law, in this order.
-pub const SHOWN: [Metric; 7] = [
+pub const SHOWN: [Metric; 10] = [
     Metric::OnRung,
     Metric::Reversals,
     Metric::SettleRounds,
@@ -34,6 +34,9 @@ pub const SHOWN: [Metric; 7] = [
     Metric::BlockErr,
     Metric::OffTokens,
     Metric::Bias,
+    Metric::SettleTokens,
+    Metric::Settled,
+    Metric::Moves,
 ];
 
 /// A law and what it is set to.

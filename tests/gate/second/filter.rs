@@ -55,7 +55,7 @@ pub(super) struct Stride {
 
 impl Stride {
     pub(super) fn new(rated: bool, dithers: bool) -> Self {
-        let rate = if rated { 0.000_036 } else { 0.0 };
+        let rate = if rated { 0.000_064 } else { 0.0 };
         Self {
             noise: Noise::default(),
             rated,
