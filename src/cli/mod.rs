@@ -7,6 +7,7 @@ pub mod args;
 pub mod cmd;
 pub mod error;
 pub mod exit;
+pub mod input;
 pub mod logs;
 pub mod output;
 pub mod settings;

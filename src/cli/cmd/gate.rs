@@ -1,24 +1,28 @@
 //! `flyball gate`: laws against a committed report.
 
-use std::fs;
 use std::path::Path;
 
 use super::common;
 use crate::cli::args::Gate;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
+use crate::cli::input::{self, Role};
 use crate::cli::output;
 use crate::engine::{Law, counted};
 use crate::lab::gate::{self, Rows, Suite, report};
 use crate::lab::page;
 use crate::lab::scenario::Scenario;
 
+const SUITE: Role = Role { name: "suite", hint: "name a suite, such as gate/suite.toml" };
+const BASELINE: Role = Role { name: "baseline", hint: "make it with --write" };
+const REPORT: Role = Role { name: "report of the baseline", hint: "make it with --write" };
+
 /// Compares, or renews.
 ///
 /// # Errors
 /// A suite, scenario or baseline that cannot be read; files that cannot be written.
 pub fn run(args: &Gate) -> Outcome {
-    let text = read(&args.suite, "name a suite, such as gate/suite.toml")?;
+    let text = input::text(SUITE, &args.suite, input::SHORT)?;
     let suite = Suite::load(&text)
         .map_err(|error| Failure::usage(error).while_(format!("cannot use the suite {}", args.suite.display())))?;
     let beside = args.suite.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -43,9 +47,8 @@ pub fn run(args: &Gate) -> Outcome {
 }
 
 fn judge(baseline: &Path, report_md: &Path, now: &Rows, html: Option<&Path>) -> Outcome {
-    const RENEW: &str = "make it with --write";
-    let before = gate::read(&read(baseline, RENEW)?)
-        .map_err(|error| Failure::usage(error).while_(format!("cannot read {}", baseline.display())).hint(RENEW))?;
+    let before = gate::read(&input::text(BASELINE, baseline, input::LONG)?)
+        .map_err(|error| input::unread(BASELINE, baseline, error))?;
     let verdict = gate::compare(&before, now);
     if let Some(file) = html {
         let html = page::html(&report::page(now, &verdict));
@@ -53,7 +56,7 @@ fn judge(baseline: &Path, report_md: &Path, now: &Rows, html: Option<&Path>) -> 
         output::say(&format!("wrote {}", file.display()));
     }
     output::print(report::verdict(&verdict).as_bytes())?;
-    let told = read(report_md, RENEW)?;
+    let told = input::text(REPORT, report_md, input::LONG)?;
     if told != report::markdown(&before) {
         output::say(&format!("{} is not the report of {}", report_md.display(), baseline.display()));
         output::hint("renew both with --write, and review their diff");
@@ -64,9 +67,4 @@ fn judge(baseline: &Path, report_md: &Path, now: &Rows, html: Option<&Path>) -> 
     }
     output::hint("where the change is meant, renew the baseline with --write and review the diff of its report");
     Ok(Exit::Failed)
-}
-
-fn read(path: &Path, hint: &str) -> Outcome<String> {
-    fs::read_to_string(path)
-        .map_err(|error| Failure::usage(error).while_(format!("cannot read {}", path.display())).hint(hint))
 }

@@ -36,6 +36,7 @@ mod agent;
 mod derived;
 mod error;
 mod fields;
+pub mod file;
 mod load;
 mod model;
 mod outcome;
