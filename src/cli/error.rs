@@ -72,7 +72,8 @@ impl Failure {
     pub fn lines(&self) -> String {
         let mut text = format!("\u{1b}[1;31merror:\u{1b}[0m {}\n", self.error);
         for cause in self.error.chain().skip(1) {
-            text.push_str(&format!("  {cause}\n"));
+            // a cause of several lines, such as all faults of a file, stays one block
+            text.push_str(&format!("  {}\n", cause.to_string().replace('\n', "\n  ")));
         }
         for hint in &self.hints {
             text.push_str(&format!("\u{1b}[1;36mhint:\u{1b}[0m {hint}\n"));
