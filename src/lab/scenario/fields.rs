@@ -236,6 +236,19 @@ impl<'r> Item<'r> {
         }
     }
 
+    /// The truth value, where it is one; what else it is is for the caller to tell.
+    pub(super) const fn truth(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(value) => Some(*value),
+            DeValue::String(_)
+            | DeValue::Float(_)
+            | DeValue::Integer(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_)
+            | DeValue::Table(_) => None,
+        }
+    }
+
     /// What it says as text, where it is of the type that is taken: a literal as it stands, a truth value, a list of texts as JSON.
     pub(super) fn plain(&self, takes: Takes) -> Option<String> {
         match (takes, self.value) {
