@@ -29,6 +29,9 @@ pub fn run(args: &Gate) -> Outcome {
     let scenarios: Vec<Scenario> =
         suite.scenarios.iter().map(|path| common::scenario(&beside.join(path))).collect::<Outcome<_>>()?;
     let (baseline, told) = (beside.join("baseline.jsonl"), beside.join("report.md"));
+    let written: Vec<&Path> =
+        if args.write { vec![&baseline, &told] } else { args.html.as_deref().into_iter().collect() };
+    written.into_iter().try_for_each(output::can_write)?;
     let seed = args.seed.unwrap_or(suite.seed);
     let now = gate::run(&suite, &scenarios, seed, &|cell| -> Box<dyn Law> { Box::new(cell.law.build()) });
     let now = now.map_err(Failure::usage)?;
