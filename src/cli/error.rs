@@ -92,6 +92,8 @@ mod tests {
         let text = failure.lines();
         let order = ["cannot write out/x", "permission denied", "choose another --out"].map(|part| text.find(part));
         assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{text}");
+        let two = Failure::said("a.toml:1: one\na.toml:2: two").while_("cannot use a.toml").lines();
+        assert!(two.contains("\n  a.toml:1: one\n  a.toml:2: two\n"), "{two}");
         assert_eq!(failure.exit(), Exit::Usage);
         assert_eq!(Failure::internal(anyhow::anyhow!("x")).exit(), Exit::Internal);
     }

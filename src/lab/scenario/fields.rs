@@ -21,11 +21,13 @@ const MOST_PROBLEMS: usize = 50;
 pub(super) struct Report<'t> {
     text: &'t str,
     problems: RefCell<Vec<Problem>>,
+    /// Paths of keys that a misspelt one seems to mean, and where that stands.
+    meant: RefCell<Vec<(String, usize)>>,
 }
 
 impl<'t> Report<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, problems: RefCell::new(Vec::new()) }
+        Self { text, problems: RefCell::default(), meant: RefCell::default() }
     }
 
     pub(super) fn say(&self, at: usize, key: &str, what: impl Into<String>) {
@@ -317,7 +319,10 @@ impl<'r> Fields<'r> {
         for key in self.entries.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
             let name: &str = key.get_ref();
             let advice = match nearest(name, known) {
-                Some(near) => format!("unknown key; did you mean `{near}`?"),
+                Some(near) => {
+                    self.report.meant.borrow_mut().push((self.path(near), key.span().start));
+                    format!("unknown key; did you mean `{near}`?")
+                }
                 None => format!("unknown key; known here: {}", known.join(", ")),
             };
             self.report.say(key.span().start, &self.path(name), advice);
@@ -338,7 +343,10 @@ impl<'r> Fields<'r> {
     pub(super) fn need(&self, key: &str) -> Option<Item<'r>> {
         let item = self.get(key);
         if item.is_none() {
-            self.report.say(self.at, &self.path(key), "it is missing");
+            // where it seems to be misspelt it is told there, after that: the slip is the cause
+            let path = self.path(key);
+            let misspelt = self.report.meant.borrow().iter().find(|(meant, _)| *meant == path).map(|(_, at)| *at);
+            self.report.say(misspelt.unwrap_or(self.at), &path, "it is missing");
         }
         item
     }
