@@ -23,8 +23,8 @@ const REPORT: Role = Role { name: "report of the baseline", hint: "make it with 
 /// A suite, scenario or baseline that cannot be read; files that cannot be written.
 pub fn run(args: &Gate) -> Outcome {
     let text = input::text(SUITE, &args.suite, input::SHORT)?;
-    let suite = Suite::load(&text)
-        .map_err(|error| Failure::usage(error).while_(format!("cannot use the suite {}", args.suite.display())))?;
+    let suite = Suite::load(&text, &args.suite.display().to_string())
+        .map_err(|error| input::faulty(SUITE, &args.suite, error))?;
     let beside = args.suite.parent().map(Path::to_path_buf).unwrap_or_default();
     let scenarios: Vec<Scenario> =
         suite.scenarios.iter().map(|path| common::scenario(&beside.join(path))).collect::<Outcome<_>>()?;

@@ -19,7 +19,7 @@ mod suite;
 pub use baseline::{BaselineError, read, write};
 pub use compare::{Finding, Kind, Verdict, compare};
 pub use rows::{Build, run};
-pub use suite::{Suite, SuiteError};
+pub use suite::Suite;
 
 use crate::engine::{LawKind, Millis, Ratio};
 

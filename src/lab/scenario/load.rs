@@ -66,19 +66,21 @@ impl Scenario {
 
 /// The scenario, or its faults, of which there is at least one.
 fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
+    document(text, |root| whole(root, stem))
+}
+
+/// What `read` makes of a TOML text, or its faults, of which there is at least one.
+pub(in crate::lab) fn document<T>(text: &str, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Vec<Problem>> {
     let report = Report::new(text);
-    let scenario = match DeTable::parse(text) {
-        Ok(document) => {
-            let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
-            whole(&root, stem)
-        }
+    let made = match DeTable::parse(text) {
+        Ok(document) => read(&Fields::root(&report, text.trim_end().len(), document.get_ref())),
         Err(error) => {
             report.syntax(&error);
             None
         }
     };
-    match scenario {
-        Some(scenario) if report.is_clean() => Ok(scenario),
+    match made {
+        Some(made) if report.is_clean() => Ok(made),
         Some(_) | None => Err(report.into_problems()),
     }
 }
@@ -88,22 +90,10 @@ const TABLES: [&str; 8] = ["governor", "agent", "controls", "oracle", "gate", "g
 
 /// The settings of `[governor]` in a settings file, over those of `usual`; or all its faults.
 pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
-    let report = Report::new(text);
-    let read = |root: &Fields<'_>| {
+    document(text, |root| {
         root.refuse_others(&TABLES);
         root.or("governor", usual, |item| sections::settings(&item.table(&sections::governor_keys())?, usual))
-    };
-    let settings = match DeTable::parse(text) {
-        Ok(document) => read(&Fields::root(&report, text.trim_end().len(), document.get_ref())),
-        Err(error) => {
-            report.syntax(&error);
-            None
-        }
-    };
-    match settings {
-        Some(settings) if report.is_clean() => Ok(settings),
-        Some(_) | None => Err(report.into_problems()),
-    }
+    })
 }
 
 /// How the value of a setting is written.
