@@ -188,3 +188,63 @@ fn settings_of_the_original_that_say_nothing_or_twice_are_refused() {
         }
     }
 }
+
+/// The numbers of a suite that its baseline was made with; the baseline and its report stand beside.
+fn gate_with(dir: &Path, rounds: u64, runs: u64) {
+    let text = format!(
+        "format = 1\nscenarios = [{:?}]\nlaws = [\"reset\", \"fixed\"]\nruns = {runs}\nrounds = {rounds}\nseed = 1\n\
+         settings = [{{ over = 300, slack = 0.15 }}, {{ over = \"1h\", slack = 0.3 }}]\n",
+        root("scenarios/s06-short-rounds.toml")
+    );
+    fs::write(dir.join("suite.toml"), text).unwrap();
+}
+
+#[test]
+fn a_baseline_of_other_numbers_or_with_a_damage_is_told_in_one_sentence() {
+    let dir = TempDir::new().unwrap();
+    gate_with(dir.path(), 30, 4);
+    let gate = || flyball(dir.path(), &["gate", "suite.toml"]);
+    assert_eq!(flyball(dir.path(), &["gate", "suite.toml", "--write"]).code, 0);
+    assert_eq!(gate().code, 0);
+    let sound = fs::read_to_string(dir.path().join("baseline.jsonl")).unwrap();
+    for (rounds, runs, words) in [
+        (31, 4, "it was made with rounds 30, and the suite has rounds 31"),
+        (30, 5, "it was made with runs 4, and the suite has runs 5"),
+    ] {
+        gate_with(dir.path(), rounds, runs);
+        let came = gate();
+        assert_eq!((came.code, came.out.as_str()), (2, ""), "{}", came.err);
+        assert!(came.err.contains(words), "{}", came.err);
+    }
+    gate_with(dir.path(), 30, 4);
+    let damaged = sound.replacen("\"slack_ppm\":150000", "\"slack_ppm\":\"x\"", 1);
+    let doubled = format!("{sound}{}\n", sound.lines().nth(1).unwrap());
+    let head = |from: &str, to: &str| sound.replacen(from, to, 1);
+    for (text, words) in [
+        (head("\"seed\":1", "\"seed\":7"), "it was made with seed 7, and the suite has seed 1"),
+        (head("\"runs\":4", "\"runs\":1"), "line 2: runs: it has 4, and line 1 says 1"),
+        (damaged, "slack_ppm: it must be a whole number, or null\n"),
+        (doubled, "stands on line 2 already"),
+    ] {
+        assert_ne!(text, sound);
+        fs::write(dir.path().join("baseline.jsonl"), text).unwrap();
+        let came = gate();
+        assert_eq!((came.code, came.out.as_str()), (2, ""), "{words}: {}", came.err);
+        assert!(came.err.contains(words) && came.err.contains("hint: "), "{words}: {}", came.err);
+    }
+}
+
+#[test]
+fn a_gate_compares_as_much_on_every_seed() {
+    let dir = TempDir::new().unwrap();
+    gate_with(dir.path(), 30, 4);
+    assert_eq!(flyball(dir.path(), &["gate", "suite.toml", "--write"]).code, 0);
+    for seed in ["1", "2", "3"] {
+        let came = flyball(dir.path(), &["gate", "suite.toml", "--seed", seed]);
+        assert_eq!(came.code, 0, "{}{}", came.out, came.err);
+        let (settings, _) = came.out.split_once(" settings of laws on scenarios as they were").unwrap();
+        // two laws with two settings each: on the scenario, without its noise, and on each script
+        let count: u64 = settings.rsplit(' ').next().unwrap().parse().unwrap();
+        assert_eq!(count % 4, 0, "{}", came.out);
+    }
+}
