@@ -248,3 +248,18 @@ fn a_gate_compares_as_much_on_every_seed() {
         assert_eq!(count % 4, 0, "{}", came.out);
     }
 }
+
+#[test]
+fn a_flag_that_is_not_there_gets_no_misleading_tip_and_threads_are_named() {
+    let dir = TempDir::new().unwrap();
+    let unknown = flyball(dir.path(), &["recommend", "a.toml", "--budget", "5"]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.err.contains("unexpected argument '--budget'") && !unknown.err.contains("-- --budget"),
+        "{}",
+        unknown.err
+    );
+    let near = flyball(dir.path(), &["recommend", "a.toml", "--wieghts", "5"]);
+    assert!(near.err.contains("'--weights'"), "{}", near.err);
+    assert!(flyball(dir.path(), &["recommend", "--help"]).out.contains("FLYBALL_THREADS"));
+}
