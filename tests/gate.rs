@@ -189,11 +189,11 @@ fn scenarios(names: &[&str]) -> Vec<Scenario> {
 
 /// A small suite, so that many can be run.
 fn small(laws: &str) -> Suite {
-    Suite::load(&format!(
+    let text = format!(
         "format = 1\nscenarios = [\"of this test\"]\nlaws = [{laws}]\nruns = 12\nrounds = 80\nseed = 1\n\
          settings = [{{ over = \"300s\", slack = 0.15 }}, {{ over = \"1h\", slack = 0.3 }}]\n"
-    ))
-    .unwrap()
+    );
+    Suite::load(&text, "suite.toml").unwrap()
 }
 
 fn sound(cell: &Cell) -> Box<dyn Law> {
@@ -273,7 +273,7 @@ fn a_baseline_reads_back_and_a_row_that_is_gone_is_told() {
 #[ignore = "slow: a hundred runs of the whole suite"]
 fn unchanged_laws_pass_on_a_hundred_other_seeds() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("gate");
-    let suite = Suite::load(&std::fs::read_to_string(folder.join("suite.toml")).unwrap()).unwrap();
+    let suite = Suite::load(&std::fs::read_to_string(folder.join("suite.toml")).unwrap(), "suite.toml").unwrap();
     let all: Vec<Scenario> = suite.scenarios.iter().map(|path| Scenario::read(&folder.join(path)).unwrap()).collect();
     let baseline = run(&suite, &all, suite.seed, &sound).unwrap();
     let alarms: Vec<u64> = (2..102)

@@ -54,8 +54,10 @@ fn short(millionths: u32) -> String {
     format!("{}", f64::from(millionths) / 1e6)
 }
 
-fn setting(Knob { name, about, usual, least, most }: &Knob) -> String {
-    format!("| `{name}` | {} | {} to {} | {about} |\n", short(*usual), short(*least), short(*most))
+fn setting(knob: &Knob) -> String {
+    let Knob { name, about, usual, least, most, .. } = knob;
+    let to = if knob.is_switch() { "or" } else { "to" };
+    format!("| `{name}` | {} | {} {to} {} | {about} |\n", short(*usual), short(*least), short(*most))
 }
 
 /// The part of the page under `## ` and this.

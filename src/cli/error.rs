@@ -72,7 +72,8 @@ impl Failure {
     pub fn lines(&self) -> String {
         let mut text = format!("\u{1b}[1;31merror:\u{1b}[0m {}\n", self.error);
         for cause in self.error.chain().skip(1) {
-            text.push_str(&format!("  {cause}\n"));
+            // a cause of several lines, such as all faults of a file, stays one block
+            text.push_str(&format!("  {}\n", cause.to_string().replace('\n', "\n  ")));
         }
         for hint in &self.hints {
             text.push_str(&format!("\u{1b}[1;36mhint:\u{1b}[0m {hint}\n"));
@@ -91,6 +92,8 @@ mod tests {
         let text = failure.lines();
         let order = ["cannot write out/x", "permission denied", "choose another --out"].map(|part| text.find(part));
         assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{text}");
+        let two = Failure::said("a.toml:1: one\na.toml:2: two").while_("cannot use a.toml").lines();
+        assert!(two.contains("\n  a.toml:1: one\n  a.toml:2: two\n"), "{two}");
         assert_eq!(failure.exit(), Exit::Usage);
         assert_eq!(Failure::internal(anyhow::anyhow!("x")).exit(), Exit::Internal);
     }

@@ -2,7 +2,7 @@
 //!
 //! What reads them is in [`agents`](crate::agents); here is only what opens files.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use super::error::{Failure, Outcome};
 use super::output::{self, say, warn};
 use crate::agents::{Health, Log, LogReader, NotRead};
 use crate::engine::{counted, one_or};
+use crate::lab::scenario::file;
 
 /// The deepest folder that is looked into.
 const MAX_DEPTH: usize = 32;
@@ -75,9 +76,10 @@ fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Ou
     let bar = output::bytes(found.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum());
     let (mut logs, mut others, mut missing) = (Vec::new(), 0_u64, Vec::new());
     for file in found {
-        let name = base.and_then(|base| file.path.strip_prefix(base).ok()).unwrap_or(&file.path);
-        // a name goes into tables
-        let name = name.display().to_string().replace(char::is_control, "\u{FFFD}");
+        let shown = |path: &Path| path.display().to_string().replace(char::is_control, "\u{FFFD}");
+        // a name goes into tables; a fault is to be found
+        let name = shown(base.and_then(|base| file.path.strip_prefix(base).ok()).unwrap_or(&file.path));
+        let place = shown(&file.path);
         match read(&file.path, &bar) {
             Ok(log) => {
                 if log.health.half_last > 0 {
@@ -87,15 +89,17 @@ fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Ou
             }
             // a folder may hold anything; a file that was named is meant
             Err(Unread::NoLog(_)) if file.searched => others += 1,
-            Err(Unread::NoLog(why)) => faults.push(format!("{name}: {why}")),
-            Err(Unread::Failed(why)) if file.searched => faults.push(format!("{name}: {why}")),
-            Err(Unread::Failed(why)) => missing.push(format!("{name}: {why}")),
+            Err(Unread::NoLog(why)) => faults.push(format!("{place}: {why}")),
+            Err(Unread::Failed(why)) if file.searched => faults.push(format!("{place}: {why}")),
+            Err(Unread::Failed(why)) => missing.push(format!("{place}: {why}")),
         }
     }
     bar.finish_and_clear();
     // a sum without a file that was meant to be in it is a wrong sum
     if !missing.is_empty() {
-        return Err(Failure::said(missing.join("\n  ")).while_("cannot read all of these logs"));
+        return Err(Failure::said(missing.join("\n"))
+            .while_("cannot read all of these logs")
+            .hint("name logs and folders that can be read, or leave these out"));
     }
     let no_logs = format!(
         "{} in the folders {} of a known kind",
@@ -106,7 +110,7 @@ fn read_all(found: &[Found], mut faults: Vec<String>, base: Option<&Path>) -> Ou
         if others > 0 {
             faults.push(no_logs);
         }
-        return Err(nothing(&if faults.is_empty() { "there is no log".to_owned() } else { faults.join("\n  ") }));
+        return Err(nothing(&if faults.is_empty() { "there is no log".to_owned() } else { faults.join("\n") }));
     }
     faults.iter().for_each(|fault| warn(fault));
     if others > 0 {
@@ -185,11 +189,17 @@ fn search(folder: &Path, depth: usize, found: &mut Vec<Found>) -> Outcome<()> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         if kind.is_dir() && depth > 0 {
             search(&path, depth - 1, found)?;
-        } else if !kind.is_dir() && ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+        } else if !kind.is_dir() && ending.is_some_and(|ending| ENDINGS.contains(&ending)) && !is_special(&path) {
             found.push(Found { path, searched: true });
         }
     }
     Ok(())
+}
+
+/// Whether it is there and no file: a pipe that lies in a folder was not asked for, and would be waited for. What a link leads to
+/// counts; one that leads nowhere is told where it is read.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
 enum Unread {
@@ -199,11 +209,11 @@ enum Unread {
     Failed(io::Error),
 }
 
-fn read(file: &Path, bar: &ProgressBar) -> Result<Log, Unread> {
-    let mut source: Box<dyn Read> = if file.as_os_str() == "-" {
+fn read(path: &Path, bar: &ProgressBar) -> Result<Log, Unread> {
+    let mut source: Box<dyn Read> = if path.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {
-        Box::new(File::open(file).map_err(Unread::Failed)?)
+        Box::new(file::open(path).map_err(Unread::Failed)?)
     };
     let (mut reader, mut piece) = (LogReader::new(), vec![0; 1 << 18]);
     loop {

@@ -7,6 +7,7 @@ pub mod args;
 pub mod cmd;
 pub mod error;
 pub mod exit;
+pub mod input;
 pub mod logs;
 pub mod output;
 pub mod settings;
@@ -15,6 +16,7 @@ pub mod signal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ErrorKind};
 
 use args::{Cli, Command};
 use exit::Exit;
@@ -28,7 +30,11 @@ pub fn main() -> ExitCode {
     signal::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            if error.kind() == ErrorKind::UnknownArgument {
+                // where a flag is near it is named; that a flag might have been meant as a file after `--` misleads
+                error.remove(ContextKind::Suggested);
+            }
             // help and version go to stdout and are a success; where nobody reads them, too
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };

@@ -125,13 +125,69 @@ impl Folder {
     }
 }
 
+/// Makes the folder of results and finds out whether it and a file beside can be written, before anything costs time. Of the file
+/// nothing is left; where it cannot be written, no folder is made but the one that it was to stand in.
+///
+/// # Errors
+/// What the system says, with the name of the folder or file.
+pub fn results(folder: &Path, file: Option<&Path>) -> Outcome<Folder> {
+    match file {
+        Some(file) if file.starts_with(folder) => {
+            let opened = Folder::open(folder)?;
+            can_write(file).map(|()| opened)
+        }
+        Some(file) => can_write(file).and_then(|()| Folder::open(folder)),
+        None => Folder::open(folder),
+    }
+}
+
+/// The same where there need not be a folder.
+///
+/// # Errors
+/// As [`results`].
+pub fn places(folder: Option<&Path>, file: Option<&Path>) -> Outcome<Option<Folder>> {
+    match folder {
+        Some(folder) => results(folder, file).map(Some),
+        None => file.map_or(Ok(()), can_write).map(|()| None),
+    }
+}
+
+/// Finds out whether a file can be written.
+///
+/// # Errors
+/// What the system says, with the file's name.
+pub fn can_write(path: &Path) -> Outcome<()> {
+    let failed = |error: io::Error| {
+        Failure::usage(error)
+            .while_(format!("cannot write {}", path.display()))
+            .hint("name a file in a folder that is there and can be written")
+    };
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => {
+            return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")));
+        }
+        // it would be replaced, and not written to
+        Ok(meta) if !meta.is_file() => {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is there already, and is no file")));
+        }
+        Ok(_) | Err(_) => {}
+    }
+    let beside = beside(path);
+    File::create(&beside).and_then(|_| fs::remove_file(&beside)).map_err(failed)
+}
+
+/// Where a file is written before it is renamed into its place.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
+}
+
 /// Writes a file beside its place and renames it into it.
 ///
 /// # Errors
 /// What the system says, with the file's name; the file is then as it was before.
 pub fn write_whole(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let beside = beside(path);
     let written = File::create(&beside).and_then(|file| {
         let mut out = BufWriter::new(file);
         content(&mut out)?;

@@ -159,6 +159,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_switch_takes_what_switches_are_written_as_and_nothing_between() {
+        let read = |value: &str| Settings::load(&format!("[governor.stride]\namend = {value}\n"), "flyball.toml");
+        let amend = |value| read(value).unwrap().governor.tuning.get(LawKind::Stride, "amend");
+        for (on, off) in [("1", "0"), ("true", "false"), ("1.0", "\"0\"")] {
+            assert_eq!((amend(on), amend(off)), (Some(1_000_000), Some(0)));
+        }
+        for value in ["0.5", "0.0001", "2", "\"on\"", "-1"] {
+            let error = read(value).unwrap_err().to_string();
+            assert!(
+                error.contains("flyball.toml:2: governor.stride.amend")
+                    && error.contains("write 1 for on or 0 for off"),
+                "{error}"
+            );
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_written_reads_back(

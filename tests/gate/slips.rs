@@ -60,11 +60,14 @@ fn suite(subject: Subject) -> Suite {
         Subject::Integral | Subject::Cusum | Subject::Evidence | Subject::Stride3 => 12,
         Subject::Model | Subject::Hybrid | Subject::Dither => 12,
     };
-    Suite::load(&format!(
-        "format = 1\nscenarios = [\"of this test\"]\nlaws = [\"{}\"]\nruns = {runs}\nrounds = 120\nseed = 1\n\
+    Suite::load(
+        &format!(
+            "format = 1\nscenarios = [\"of this test\"]\nlaws = [\"{}\"]\nruns = {runs}\nrounds = 120\nseed = 1\n\
          settings = [{{ over = \"{over}\", slack = 0.15 }}]\n",
-        subject.law()
-    ))
+            subject.law()
+        ),
+        "suite.toml",
+    )
     .unwrap()
 }
 

@@ -104,7 +104,7 @@ impl Here<'_> {
         let acts = layer.name != "cli"
             && first == "std"
             && ACTING.iter().any(|what| starts(&path[1..], what))
-            && !(self.within(READER) && starts(&path[1..], "fs"))
+            && !(self.within(READER) && ["fs", "os::unix::fs"].iter().any(|what| starts(&path[1..], what)))
             && !ACTORS.iter().any(|actor| self.within(actor));
         let libm = first == "libm" && self.within("engine::laws");
         let stranger = DEPENDENCIES.contains(&first) && !layer.crates.contains(&first) && !libm;

@@ -124,6 +124,7 @@ const RECOMMEND: &str = "\
 All settings meet the same luck, in the scenario as it is and as it might be: gaps wider and narrower, noisier turns, sessions that \
 differ more, the target elsewhere between rungs, a step of the load, a tenth told late. The better half goes on to twice the runs until few \
 are left. Of those that cannot be told from the best, the simplest is taken, and what it promises is measured on fresh runs.
+FLYBALL_THREADS in the environment says how many threads work [default: one a core]; the result is the same with any number.
 
 Examples:
   flyball recommend scenarios/s02-typical.toml

@@ -9,7 +9,6 @@ use crate::agents::{Log, join};
 use crate::cli::args::{Calibrate, Format};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
-use crate::cli::output::Folder;
 use crate::cli::{logs, output};
 use crate::engine::TurnRecord;
 use crate::lab::fit::calls::{self, Group};
@@ -37,11 +36,11 @@ pub fn run(args: &Calibrate) -> Outcome {
         return Err(Failure::said("-o - prints the scenario on stdout, where --format would print too")
             .hint("name a file with -o, or leave --format out"));
     }
-    let logs = logs::load(&args.logs)?;
     if let Some(place) = place.filter(|_| !args.force) {
         check_ours(place)?;
     }
-    let folder = args.plots.as_deref().map(Folder::open).transpose()?;
+    let folder = output::places(args.plots.as_deref(), place)?;
+    let logs = logs::load(&args.logs)?;
     let joined = join(&logs);
     logs::warn_of(&joined.health);
     let asked = Asked { resamples: args.resamples, seed: args.seed, failed: joined.health.errors, silent: 0 };
@@ -135,7 +134,8 @@ fn scenario_name(place: &Path) -> Outcome<String> {
 
 /// A file that is there and does not begin as ours do is left alone.
 fn check_ours(place: &Path) -> Outcome<()> {
-    let Ok(file) = File::open(place) else { return Ok(()) };
+    // what is no file is refused where it is found out whether it can be written
+    let Some(file) = place.is_file().then(|| File::open(place).ok()).flatten() else { return Ok(()) };
     let mut first = String::new();
     let ours = BufReader::new(file).read_line(&mut first).is_ok() && first.starts_with(MADE);
     if ours {

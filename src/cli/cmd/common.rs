@@ -7,6 +7,7 @@ use comfy_table::Table;
 
 use crate::cli::args::{Axes as AxisFlags, One};
 use crate::cli::error::{Failure, Outcome};
+use crate::cli::input::{self, Role};
 use crate::cli::output::{Folder, hint};
 use crate::engine::{Answer, Ladder, Mean, Ratio, Side, Target, Verdict};
 use crate::lab::advice::advice;
@@ -22,10 +23,8 @@ use crate::lab::scenario::Scenario;
 /// # Errors
 /// Its faults, each with file, line and key.
 pub fn scenario(path: &Path) -> Outcome<Scenario> {
-    Scenario::read(path).map_err(|error| {
-        let failure = Failure::usage(error).while_(format!("cannot use the scenario {}", path.display()));
-        if path.exists() { failure } else { failure.hint("name a scenario file, such as scenarios/s02-typical.toml") }
-    })
+    const SCENARIO: Role = Role { name: "scenario", hint: "name a scenario file, such as scenarios/s02-typical.toml" };
+    Scenario::read(path).map_err(|error| input::faulty(SCENARIO, path, error))
 }
 
 /// How many threads the environment asks for.

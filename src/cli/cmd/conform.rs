@@ -1,17 +1,20 @@
 //! `flyball conform`: recorded runs, line by line, through the real engine.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use crate::cli::args::Conform;
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
+use crate::cli::input::{self, Role};
 use crate::cli::output::print;
 use crate::lab::conform::{Count, Recording, Verdict, check};
+use crate::lab::scenario::file::unmarked_lines;
 
 /// The most bytes of one recorded run.
 const MAX_LINE: u64 = 256 << 20;
+
+const RUNS: Role = Role { name: "recorded runs", hint: "name a file of recorded runs, or - for stdin" };
 
 /// Compares every run of every file.
 ///
@@ -21,15 +24,11 @@ pub fn run(args: &Conform) -> Outcome {
     let mut count = Count::default();
     for path in &args.files {
         if path == Path::new("-") {
-            compare("stdin", &mut io::stdin().lock(), args, &mut count)?;
+            compare("stdin", lines("stdin", io::stdin().lock())?, args, &mut count)?;
         } else {
             let file = path.display().to_string();
-            let opened = File::open(path).map_err(|error| {
-                Failure::usage(error)
-                    .while_(format!("cannot read {file}"))
-                    .hint("name a file of recorded runs, or - for stdin")
-            })?;
-            compare(&file, &mut BufReader::new(opened), args, &mut count)?;
+            let opened = input::open(RUNS, path)?;
+            compare(&file, lines(&file, opened)?, args, &mut count)?;
         }
     }
     let mut text: String = count.explained.iter().map(|(set, runs)| format!("explained by {set}: {runs}\n")).collect();
@@ -38,12 +37,16 @@ pub fn run(args: &Conform) -> Outcome {
     Ok(if count.differ == 0 { Exit::Success } else { Exit::Failed })
 }
 
+fn lines(file: &str, source: impl Read) -> Outcome<impl BufRead> {
+    unmarked_lines(source).map_err(|error| Failure::usage(error).while_(format!("cannot read {file}")))
+}
+
 /// Compares the runs of one file.
-fn compare(file: &str, lines: &mut impl BufRead, args: &Conform, count: &mut Count) -> Outcome<()> {
+fn compare(file: &str, mut lines: impl BufRead, args: &Conform, count: &mut Count) -> Outcome<()> {
     let (mut line, mut number, mut runs) = (Vec::new(), 0_u64, 0_u64);
     loop {
         line.clear();
-        let read = io::Read::take(&mut *lines, MAX_LINE).read_until(b'\n', &mut line);
+        let read = Read::take(&mut lines, MAX_LINE).read_until(b'\n', &mut line);
         number += 1;
         let fault = |error: anyhow::Error| {
             Failure::usage(error).while_(format!("{file}:{number}: this is no recorded run")).hint(

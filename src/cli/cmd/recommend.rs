@@ -2,7 +2,6 @@
 
 mod report;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::common;
@@ -11,7 +10,7 @@ use crate::cli::args::{Recommend, ShortFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
-use crate::cli::{logs, output::hint};
+use crate::cli::{input, logs, output::hint};
 use crate::engine::{Target, Tokens, counted};
 use crate::lab::axis::{self, JUICE, OVER, SLACK};
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS};
@@ -25,7 +24,7 @@ use crate::lab::recommend::perturb::worlds;
 use crate::lab::recommend::text::{self, Page};
 use crate::lab::recommend::{World, yaml};
 use crate::lab::result::VERSION;
-use crate::lab::scenario::{GovernorSettings, Scenario};
+use crate::lab::scenario::{GovernorSettings, Scenario, ScenarioError};
 use crate::lab::settings::Settings;
 
 /// Recommends.
@@ -53,7 +52,7 @@ pub fn run(args: &Recommend) -> Outcome {
         weights,
     };
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
-    let folder = Folder::open(&place)?;
+    let folder = output::results(&place, args.html.as_deref())?;
     let told = recommend(&request).map_err(Failure::usage)?;
     let told = told.ok_or_else(|| Failure::said("there is no setting to try"))?;
     let page = Page {
@@ -135,12 +134,15 @@ fn of_logs(args: &Recommend, named: &[PathBuf]) -> Outcome<(Scenario, String)> {
 
 /// The settings in use.
 fn in_use(path: &Path) -> Outcome<Settings> {
-    let failed = |failure: Failure| failure.while_(format!("cannot use the settings {}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| failed(Failure::usage(error)))?;
-    if path.extension().is_some_and(|ending| ending == "toml") {
-        return Settings::load(&text, &path.display().to_string()).map_err(|error| failed(Failure::usage(error)));
-    }
-    yaml::read(&text).map_err(|error| failed(Failure::usage(error)))
+    let text = input::text(input::SETTINGS, path, input::SHORT)?;
+    let file = path.display().to_string();
+    let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+    let read = if is_toml {
+        Settings::load(&text, &file)
+    } else {
+        yaml::read(&text).map_err(|error| ScenarioError::Faulty { file, problems: error.problems })
+    };
+    read.map_err(|error| input::faulty(input::SETTINGS, path, error))
 }
 
 fn axes(args: &Recommend) -> Outcome<Axes> {

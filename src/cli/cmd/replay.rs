@@ -1,8 +1,7 @@
 //! `flyball replay`: recorded turns in, what laws would have read and decided out.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead as _, Read as _};
 use std::path::Path;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -13,6 +12,7 @@ use crate::agents::join;
 use crate::cli::args::{Format, Replay as Args};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
+use crate::cli::input::{self, Role};
 use crate::cli::logs::{self, Found};
 use crate::cli::output;
 use crate::engine::{Ladder, LawKind, Millis, Ratio, Target, Tokens, TurnRecord, Verdict, counted};
@@ -23,7 +23,7 @@ use crate::lab::recorded::{choose_model, effort_of, model_of};
 use crate::lab::replay::{NOTE, Reader, ReplayError, Row, Tape, replay};
 use crate::lab::report::decimal;
 use crate::lab::result::VERSION;
-use crate::lab::scenario::GovernorSettings;
+use crate::lab::scenario::{GovernorSettings, file};
 use crate::lab::settings::Settings;
 use crate::trace::{self, FORMAT, Setup};
 
@@ -97,17 +97,19 @@ fn cannot(name: &str) -> String {
 
 /// Whether the file's first line says that it is a trace.
 fn is_trace(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+    // what is read from a pipe is gone: there the readers of logs find out what it is
+    let Some(file) = path.is_file().then(|| file::open(path).ok()).flatten() else { return false };
     let mut line = Vec::new();
-    let read = BufReader::new(file.take(MOST_HEADER)).read_until(b'\n', &mut line);
+    let read = file::unmarked_lines(file.take(MOST_HEADER)).and_then(|mut lines| lines.read_until(b'\n', &mut line));
     let said = |value: Value| value.get("format").and_then(Value::as_str) == Some(FORMAT);
     read.is_ok() && serde_json::from_slice::<Value>(&line).is_ok_and(said)
 }
 
 fn tape_of_trace(path: &Path) -> Outcome<Tape> {
     let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| Failure::usage(error).while_(cannot(&name)))?;
-    let trace = trace::read(BufReader::new(file)).map_err(|error| Failure::usage(error).while_(cannot(&name)))?;
+    let file = input::open(Role { name: "trace", hint: "name the trace of a run" }, path)?;
+    let lines = file::unmarked_lines(file).map_err(|error| Failure::usage(error).while_(cannot(&name)))?;
+    let trace = trace::read(lines).map_err(|error| Failure::usage(error).while_(cannot(&name)))?;
     if trace.torn {
         output::warn(&format!("{name}: its last line is cut off, and was left out"));
     }
@@ -224,10 +226,9 @@ fn one<T>(flag: &str, given: Option<&String>, read: impl Fn(&str) -> Result<T, S
 }
 
 fn settings(path: &Path) -> Outcome<GovernorSettings> {
-    let cannot = || format!("cannot use the settings {}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::usage(error).while_(cannot()))?;
+    let text = input::text(input::SETTINGS, path, input::SHORT)?;
     let settings = Settings::load(&text, &path.display().to_string());
-    settings.map(|settings| settings.governor).map_err(|error| Failure::usage(error).while_(cannot()))
+    settings.map(|settings| settings.governor).map_err(|error| input::faulty(input::SETTINGS, path, error))
 }
 
 /// The settings that a run was made with; its law need not be known where another is asked for.

@@ -10,7 +10,7 @@ use super::common;
 use crate::cli::args::{Method, Sensitivity, ShortFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
-use crate::cli::output::{self, Folder};
+use crate::cli::output;
 use crate::engine::counted;
 use crate::lab::axis;
 use crate::lab::bounds::{self, MAX_ROUNDS};
@@ -33,7 +33,7 @@ pub fn run(args: &Sensitivity) -> Outcome {
     let scenario = common::scenario(&args.scenario)?;
     let law = args.law.as_deref().map_or(Ok(scenario.governor.law), |text| common::read("--law", text, axis::law))?;
     let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS).map_err(Failure::usage)?;
-    let folder = args.plots.as_deref().map(Folder::open).transpose()?;
+    let folder = output::places(args.plots.as_deref(), args.html.as_deref())?;
     let usual = if args.method == Method::Morris { TRAJECTORIES } else { POINTS };
     let asked = Asked {
         scenario: &scenario,

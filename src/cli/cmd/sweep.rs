@@ -33,7 +33,8 @@ pub fn run(args: &Sweep) -> Outcome {
     let mut job = job(args, &scenario, &grid)?;
     let precision = args.precision.as_deref().map(|text| common::read("--precision", text, common::precision));
     let precision = precision.transpose()?;
-    let folder = Folder::open(&common::out(args.out.as_ref(), &scenario))?;
+    let place = common::out(args.out.as_ref(), &scenario);
+    let folder = output::results(&place, args.html.as_deref())?;
     common::advise(&scenario, grid.juices());
 
     let stop = signal::interrupted()?;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::juice;
 use super::keys::{KEYS, Key, tables};
-use crate::cli::error::{Failure, Outcome};
+use crate::cli::error::Outcome;
+use crate::cli::input;
 use crate::engine::laws::Tuning;
 use crate::lab::scenario::{Entry, ScenarioError, entries};
 use crate::lab::settings::Settings;
@@ -211,16 +211,15 @@ type Entries = Vec<(String, String, usize)>;
 
 fn read(file: &Path) -> Outcome<(Entries, Option<Tuning>)> {
     let name = file.display().to_string();
-    let text = fs::read_to_string(file)
-        .map_err(|error| Failure::usage(error).while_(format!("cannot read the settings {name}")))?;
-    let text = text.trim_start_matches('\u{feff}');
+    // an empty flyball.toml sets nothing, which is no fault of a project that has one
+    let text = input::text(input::SETTINGS, file, input::LONG)?;
     if file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
-        return Ok((juice::read(text, &name)?, None));
+        return Ok((juice::read(&text, file)?, None));
     }
-    let attempted = "cannot use the settings";
-    let found = entries(text, &tables())
-        .map_err(|problems| Failure::usage(ScenarioError::Faulty { file: name.clone(), problems }).while_(attempted))?;
-    let tuning = Settings::load(text, &name).map_err(|error| Failure::usage(error).while_(attempted))?.governor.tuning;
+    let wrong = |error| input::faulty(input::SETTINGS, file, error);
+    let found =
+        entries(&text, &tables()).map_err(|problems| wrong(ScenarioError::Faulty { file: name.clone(), problems }))?;
+    let tuning = Settings::load(&text, &name).map_err(wrong)?.governor.tuning;
     let named = |entry: Entry| (format!("{}.{}", entry.table, entry.key), entry.text, entry.line);
     Ok((found.into_iter().map(named).collect(), (tuning != Tuning::USUAL).then_some(tuning)))
 }

@@ -22,8 +22,16 @@ pub(super) const KNOBS: [Knob; 2] = [
         usual: 3_000_000,
         least: 1_000_000,
         most: 100_000_000,
+        whole: true,
     },
-    Knob { name: "reset", about: "1: a move empties the window", usual: 1_000_000, least: 0, most: 1_000_000 },
+    Knob {
+        name: "reset",
+        about: "1: a move empties the window",
+        usual: 1_000_000,
+        least: 0,
+        most: 1_000_000,
+        whole: true,
+    },
 ];
 
 /// Readings on one side, and how many it takes.
@@ -39,7 +47,7 @@ impl Confirm {
     /// With these values of its knobs.
     pub(super) const fn new(values: &Values) -> Self {
         let [readings, reset, ..] = *values;
-        Self { needed: readings / 1_000_000, resets: reset >= 500_000, side: None, row: 0 }
+        Self { needed: readings / 1_000_000, resets: reset > 0, side: None, row: 0 }
     }
 }
 

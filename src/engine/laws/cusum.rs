@@ -26,6 +26,7 @@ pub(super) const KNOBS: [Knob; 2] = [
         usual: 5_000_000,
         least: 100_000,
         most: 100_000_000,
+        whole: false,
     },
     RATIO,
 ];
@@ -37,6 +38,7 @@ pub(super) const RATIO: Knob = Knob {
     usual: 1_600_000,
     least: 1_050_000,
     most: 100_000_000,
+    whole: false,
 };
 
 /// Sums evidence to both sides.

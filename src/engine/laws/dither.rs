@@ -29,6 +29,7 @@ pub(super) const ON: Knob = Knob {
     usual: 0,
     least: 0,
     most: 1_000_000,
+    whole: true,
 };
 /// The knob of its band.
 pub(super) const WIDTH: Knob = Knob {
@@ -37,6 +38,7 @@ pub(super) const WIDTH: Knob = Knob {
     usual: 500_000,
     least: 0,
     most: 3_000_000,
+    whole: false,
 };
 
 /// What is owed.

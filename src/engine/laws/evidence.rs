@@ -25,6 +25,7 @@ pub(super) const KNOBS: [Knob; 1] = [Knob {
     usual: 2_000_000,
     least: 0,
     most: 10_000_000,
+    whole: false,
 }];
 
 /// Rounds of a stay that are remembered.

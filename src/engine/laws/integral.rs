@@ -25,6 +25,7 @@ pub(super) const KNOBS: [Knob; 3] = [
         usual: 300_000,
         least: 1000,
         most: 4_000_000,
+        whole: false,
     },
     RATIO,
     Knob {
@@ -33,6 +34,7 @@ pub(super) const KNOBS: [Knob; 3] = [
         usual: 150_000,
         least: 0,
         most: 10_000_000,
+        whole: false,
     },
 ];
 

@@ -25,6 +25,7 @@ pub(super) const KNOBS: [Knob; 4] = [
         usual: 50_000,
         least: 0,
         most: 1_000_000,
+        whole: false,
     },
     Knob {
         name: "gain",
@@ -32,6 +33,7 @@ pub(super) const KNOBS: [Knob; 4] = [
         usual: 100_000,
         least: 0,
         most: 2_000_000,
+        whole: false,
     },
     Knob {
         name: "z",
@@ -39,6 +41,7 @@ pub(super) const KNOBS: [Knob; 4] = [
         usual: 1_000_000,
         least: 0,
         most: 10_000_000,
+        whole: false,
     },
 ];
 

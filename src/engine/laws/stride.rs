@@ -33,6 +33,7 @@ const DRIFT: Knob = Knob {
     usual: 30_000,
     least: 0,
     most: 1_000_000,
+    whole: false,
 };
 /// The hysteresis.
 pub(super) const GAIN: Knob = Knob {
@@ -41,6 +42,7 @@ pub(super) const GAIN: Knob = Knob {
     usual: 80_000,
     least: 0,
     most: 2_000_000,
+    whole: false,
 };
 
 /// Whether what was read is corrected.
@@ -50,6 +52,7 @@ pub(super) const AMEND: Knob = Knob {
     usual: 1_000_000,
     least: 0,
     most: 1_000_000,
+    whole: true,
 };
 
 /// Where no rung is expected this near, in nats, and the neighbours are known this well, two of them may take turns.
@@ -102,11 +105,11 @@ impl Walk {
     pub(super) fn new(rated: bool, values: &Values) -> Self {
         let [drift, gain, dithers, width, amends, ..] = *values;
         Self {
-            track: Track::new(rated, amends >= 500_000),
+            track: Track::new(rated, amends > 0),
             dither: Dither::default(),
             drift: from_micros(drift),
             gain: from_micros(gain),
-            dithers: dithers >= 500_000,
+            dithers: dithers > 0,
             width: from_micros(width),
         }
     }

@@ -25,6 +25,7 @@ const DRIFT: Knob = Knob {
     usual: 16_000,
     least: 0,
     most: 1_000_000,
+    whole: false,
 };
 const GAIN: Knob = Knob { usual: 60_000, ..stride::GAIN };
 

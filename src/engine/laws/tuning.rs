@@ -24,7 +24,20 @@ pub struct Knob {
     pub least: u32,
     /// The most.
     pub most: u32,
+    /// Nothing between two whole numbers: a count, or a switch.
+    pub whole: bool,
 }
+
+impl Knob {
+    /// Whether it only turns something on, with 1, or off, with 0.
+    #[must_use]
+    pub const fn is_switch(&self) -> bool {
+        self.whole && self.least == 0 && self.most == ONE
+    }
+}
+
+/// One, in millionths.
+const ONE: u32 = 1_000_000;
 
 /// The most knobs that a law has.
 pub const MOST_KNOBS: usize = 6;
@@ -51,6 +64,8 @@ pub enum TuningError {
     Unknown(LawKind),
     /// It has, and the value is outside its bounds.
     Outside(Knob),
+    /// It has, and the value lies between two of those that it can have.
+    Between(Knob),
 }
 
 impl fmt::Display for TuningError {
@@ -63,6 +78,12 @@ impl fmt::Display for TuningError {
                     write!(f, "{} {}", if place == 0 { "" } else { "," }, knob.name)?;
                 }
                 Ok(())
+            }
+            Self::Outside(knob) | Self::Between(knob) if knob.is_switch() => {
+                write!(f, "{} is a switch: write 1 for on or 0 for off", knob.name)
+            }
+            Self::Between(Knob { name, least, most, .. }) => {
+                write!(f, "{name} is a whole number from {} to {}", from_micros(*least), from_micros(*most))
             }
             Self::Outside(Knob { name, least, most, .. }) => {
                 write!(f, "{name} goes from {} to {}", from_micros(*least), from_micros(*most))
@@ -119,6 +140,9 @@ impl Tuning {
         if value < knob.least || value > knob.most {
             return Err(TuningError::Outside(*knob));
         }
+        if knob.whole && !value.is_multiple_of(ONE) {
+            return Err(TuningError::Between(*knob));
+        }
         *slot = value;
         Ok(())
     }
@@ -167,6 +191,23 @@ mod tests {
         let unknown = tuning.set(LawKind::Evidence, "drift", 1).unwrap_err();
         assert_eq!(unknown.to_string(), "evidence has no such setting; it has z");
         assert_eq!(tuning.set(LawKind::Fixed, "z", 1).unwrap_err().to_string(), "fixed has nothing to set");
+    }
+
+    #[test]
+    fn a_switch_is_on_or_off_and_a_count_is_whole() {
+        let mut tuning = Tuning::USUAL;
+        let switches = LawKind::ALL.into_iter().flat_map(|law| law.knobs().iter().map(move |knob| (law, knob)));
+        let switches: Vec<_> = switches.filter(|(_, knob)| knob.is_switch()).collect();
+        assert_eq!(switches.len(), 5, "dither and amend of both strides, reset of confirm");
+        for (law, knob) in switches {
+            for value in [1, 400_000, 500_000, 999_999, 2_000_000] {
+                let told = tuning.set(law, knob.name, value).unwrap_err().to_string();
+                assert!(told.contains("is a switch: write 1 for on or 0 for off"), "{told}");
+            }
+            assert_eq!((tuning.set(law, knob.name, 0), tuning.set(law, knob.name, ONE)), (Ok(()), Ok(())));
+        }
+        let told = tuning.set(LawKind::Confirm, "readings", 2_500_000).unwrap_err().to_string();
+        assert!(told.starts_with("readings is a whole number from 1 to "), "{told}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What changed between a baseline and now.
 
+use std::collections::BTreeSet;
+
 use super::{Counts, Held, Key, Row, Rows};
 use crate::engine::{counted, one_or};
 use crate::lab::fixed::ufloat;
@@ -31,11 +33,26 @@ pub struct Finding {
     pub what: String,
 }
 
+/// A law whose settings came to the same on a scenario, so that they stand as one row, on one side of a comparison alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The one row.
+    pub key: Key,
+    /// It is one now; else it was one in the baseline.
+    pub now: bool,
+    /// The rows of the other side.
+    pub rows: usize,
+}
+
 /// What a comparison came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Rows compared.
     pub rows: usize,
+    /// What these rows stand for: settings of laws on scenarios. The same number on every seed, while it is luck how many rows say it.
+    pub settings: usize,
+    /// Where all settings of a law stand as one row on one side alone: that one was compared with each of the other side's.
+    pub merged: Vec<Merged>,
     /// Whether the luck was that of the baseline, so that everything had to be exact.
     pub same_luck: bool,
     /// The seed of the new runs.
@@ -68,15 +85,39 @@ pub fn compare(baseline: &Rows, now: &Rows) -> Verdict {
         let what = "is in the baseline and no more in the suite".to_owned();
         findings.push(Finding { key: row.key.clone(), kind: Kind::Missing, what });
     }
-    Verdict { rows: now.rows.len(), same_luck, seed: now.seed, findings }
+    let (rows, settings) = (now.rows.len(), settings(baseline, now));
+    Verdict { rows, settings, merged: merged(baseline, now), same_luck, seed: now.seed, findings }
+}
+
+/// How many settings of laws on scenarios the rows of now stand for.
+fn settings(baseline: &Rows, now: &Rows) -> usize {
+    let of_key = |row: &Row| row.key.over.zip(row.key.slack);
+    let all: BTreeSet<_> = baseline.rows.iter().chain(&now.rows).filter_map(of_key).collect();
+    now.rows.iter().map(|row| if is_whole(&row.key) { all.len().max(1) } else { 1 }).sum()
+}
+
+/// Rows that stand for all settings, where the other side has several.
+fn merged(baseline: &Rows, now: &Rows) -> Vec<Merged> {
+    let of = |ones: &Rows, others: &Rows, now: bool| -> Vec<Merged> {
+        let one = |row: &Row| {
+            let apart = others.rows.iter().filter(|other| meets(&other.key, &row.key) && !is_whole(&other.key));
+            Merged { key: row.key.clone(), now, rows: apart.count() }
+        };
+        ones.rows.iter().filter(|row| is_whole(&row.key)).map(one).filter(|merged| merged.rows > 0).collect()
+    };
+    [of(now, baseline, true), of(baseline, now, false)].concat()
+}
+
+/// Whether a row stands for all settings of its law.
+const fn is_whole(key: &Key) -> bool {
+    key.over.is_none() && key.slack.is_none()
 }
 
 /// Whether two rows are to be compared. Rows of a law whose settings all came to the same stand as one, and whether they do can be
 /// luck: such a row meets each of the rows that it stands for.
 fn meets(one: &Key, other: &Key) -> bool {
-    let (set, other_set) = ((one.over, one.slack), (other.over, other.slack));
-    let whole = |set| set == (None, None);
-    one.scenario == other.scenario && one.law == other.law && (set == other_set || whole(set) || whole(other_set))
+    let same = (one.over, one.slack) == (other.over, other.slack);
+    one.scenario == other.scenario && one.law == other.law && (same || is_whole(one) || is_whole(other))
 }
 
 fn differs(before: &Row, now: &Row, same_luck: bool, confidence: f64, same_rounds: bool) -> Option<(Kind, String)> {
@@ -207,6 +248,12 @@ mod tests {
             let (apart, one) = (rows(1, vec![row(Some(300), 5), row(Some(3600), 5)]), rows(seed, vec![row(None, 5)]));
             assert_eq!(compare(&apart, &one).findings, []);
             assert_eq!(compare(&one, &apart).findings, []);
+            for (before, now, is_now) in [(&apart, &one, true), (&one, &apart, false)] {
+                let verdict = compare(before, now);
+                assert_eq!((verdict.settings, verdict.rows), (2, now.rows.len()), "whatever luck merges");
+                assert_eq!(verdict.merged, [Merged { key: one.rows[0].key.clone(), now: is_now, rows: 2 }]);
+            }
+            assert_eq!((compare(&one, &one).merged, compare(&apart, &apart).merged), (vec![], vec![]));
             let other = rows(1, vec![row(Some(300), 5), row(Some(3600), 4)]);
             for (before, now) in [(&other, &one), (&one, &other)] {
                 let verdict = compare(before, now);

@@ -16,10 +16,10 @@ mod rows;
 mod script;
 mod suite;
 
-pub use baseline::{BaselineError, read, write};
-pub use compare::{Finding, Kind, Verdict, compare};
+pub use baseline::{BaselineError, Mismatch, check, read, write};
+pub use compare::{Finding, Kind, Merged, Verdict, compare};
 pub use rows::{Build, run};
-pub use suite::{Suite, SuiteError};
+pub use suite::Suite;
 
 use crate::engine::{LawKind, Millis, Ratio};
 

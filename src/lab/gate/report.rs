@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Counts, Held, Key, Row, Rows, Verdict};
+use super::{Counts, Held, Key, Merged, Row, Rows, Verdict};
 use crate::engine::{counted, one_or};
 use crate::lab::fixed::ufloat;
 use crate::lab::page::{Page, Section, Table};
@@ -69,8 +69,16 @@ pub fn page(rows: &Rows, verdict: &Verdict) -> Page {
         ),
         lead: vec![
             summary.to_owned(),
-            format!("{}, {} of them not as in the baseline.", counted(verdict.rows, "row"), verdict.findings.len()),
-        ],
+            format!(
+                "{} in {}; {} not as in the baseline. In a row of any window and slack these made no difference on this luck.",
+                settings(verdict),
+                counted(verdict.rows, "row"),
+                one_or(verdict.findings.len(), "1 is", &format!("{} are", verdict.findings.len()))
+            ),
+        ]
+        .into_iter()
+        .chain(verdict.merged.iter().map(|merged| format!("{}: {}.", name(&merged.key), told(merged))))
+        .collect(),
         sections,
         command: format!("flyball gate --seed {}", rows.seed),
     }
@@ -146,15 +154,36 @@ pub fn name(key: &Key) -> String {
 #[must_use]
 pub fn verdict(verdict: &Verdict) -> String {
     let how = if verdict.same_luck { "every integer" } else { "paths exactly, means by intervals" };
-    if verdict.findings.is_empty() {
-        let were = one_or(verdict.rows, "it was", "they were");
-        return format!("gate: {} as {were}, seed {}; compared {how}\n", counted(verdict.rows, "row"), verdict.seed);
-    }
     let mut text = String::new();
+    for merged in &verdict.merged {
+        let _ = writeln!(text, "{} (seed {}): {}", name(&merged.key), verdict.seed, told(merged));
+    }
+    let (settings, rows) = (settings(verdict), counted(verdict.rows, "row"));
+    if verdict.findings.is_empty() {
+        let were = one_or(verdict.settings, "it was", "they were");
+        let _ = writeln!(text, "gate: {settings} as {were}, in {rows}, seed {}; compared {how}", verdict.seed);
+        return text;
+    }
     for finding in &verdict.findings {
         let _ = writeln!(text, "{} (seed {}): {}", name(&finding.key), verdict.seed, finding.what);
     }
-    let _ =
-        writeln!(text, "gate: {} of {} changed; compared {how}", verdict.findings.len(), counted(verdict.rows, "row"));
+    let _ = writeln!(text, "gate: {} of {rows} changed, of {settings}; compared {how}", verdict.findings.len());
     text
+}
+
+/// What was compared, which is the same on every seed.
+fn settings(verdict: &Verdict) -> String {
+    format!("{} of laws on scenarios", counted(verdict.settings, "setting"))
+}
+
+/// That one row was compared with several, and is no less compared for that.
+fn told(merged: &Merged) -> String {
+    let Merged { now, rows, .. } = merged;
+    if *now {
+        format!(
+            "its settings came to the same on this luck; the one row was compared with each of the {rows} of the baseline"
+        )
+    } else {
+        format!("its settings came to the same in the baseline; each of the {rows} rows was compared with that one")
+    }
 }

@@ -1,23 +1,39 @@
 //! The original's settings file, `juice.yaml`: five keys, a line each, with comments.
 //!
-//! Not YAML at large: what its pages show, and nothing else. Unknown keys are refused.
+//! Not YAML at large: what its pages show, and nothing else. Unknown keys, keys that stand twice and texts without any are refused.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use crate::engine::{LawKind, Millis, Tokens};
-use crate::lab::axis::{JUICE, OVER, REST, SLACK, millionths};
+use crate::lab::axis::{JUICE, OVER, REST, SLACK, millionths, nearest};
+use crate::lab::scenario::Problem;
+use crate::lab::scenario::file::unmarked;
 use crate::lab::settings::Settings;
 
 /// The longest window that the original honours.
 const MEMORY: Millis = Millis::from_secs(300);
 
-/// Why a text is no settings of the original.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
+/// The keys that it has.
+const KEYS: [&str; 5] = ["juice", "over", "slack", "rest", "budget"];
+
+/// Why a text is no settings of the original: a line a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
-    line: usize,
-    why: String,
+    /// The faults, in the order of their lines; never empty.
+    pub problems: Vec<Problem>,
 }
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, Problem { line, key, what, .. }) in self.problems.iter().enumerate() {
+            let (end, colon) = (if index == 0 { "" } else { "\n" }, if key.is_empty() { "" } else { ": " });
+            write!(f, "{end}line {line}: {key}{colon}{what}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for YamlError {}
 
 /// Reads settings of the original; what is left out is its default.
 ///
@@ -29,36 +45,62 @@ pub struct YamlError {
 /// ```
 ///
 /// # Errors
-/// [`YamlError`] with the line.
+/// [`YamlError`] with the line of each fault; a text without a setting is one.
 pub fn read(text: &str) -> Result<Settings, YamlError> {
     let mut settings = Settings::original();
-    for (index, line) in text.lines().enumerate() {
-        let wrong = |why: String| YamlError { line: index + 1, why };
-        let line = line.split('#').next().unwrap_or_default().trim_end();
+    let (mut problems, mut seen) = (Vec::new(), Vec::<(&str, usize)>::new());
+    for (index, line) in unmarked(text).lines().enumerate() {
+        let number = index + 1;
+        let mut wrong = |key: &str, what: String| {
+            problems.push(Problem { line: number, column: 1, key: key.to_owned(), what });
+        };
+        let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() || line == "---" {
             continue;
         }
-        let (key, value) = line.split_once(':').ok_or_else(|| wrong(format!("{line:?} is no `key: value`")))?;
-        let value = value.trim().trim_matches(['"', '\'']);
-        let governor = &mut settings.governor;
-        let of = |why: String| wrong(format!("{key}: {value}: {why}"));
-        match key {
-            "juice" => governor.juice = JUICE.value(value).map_err(of)?,
-            "over" => governor.over = OVER.value(value).map_err(of)?,
-            "slack" => governor.slack = SLACK.value(value).map_err(of)?,
-            "rest" => governor.rest = REST.value(value).map_err(of)?,
-            "budget" => {
-                let tokens = millionths(value).map_err(|fault| of(fault.to_string()))?;
-                governor.budget = (tokens > 0).then(|| Tokens::new(tokens));
-            }
-            _ => {
-                return Err(wrong(format!(
-                    "{key}: the original has no such setting; it has juice, over, slack, rest, budget"
-                )));
-            }
+        let Some((key, value)) = line.split_once(':') else {
+            wrong("", format!("{line:?} is no `key: value`"));
+            continue;
+        };
+        let (key, value) = (key.trim_end(), value.trim().trim_matches(['"', '\'']));
+        let Some(&key) = KEYS.iter().find(|known| **known == key) else {
+            wrong(key, unknown(key));
+            continue;
+        };
+        if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
+            wrong(key, format!("it stands on line {first} already: which one is meant? Write it once"));
+            continue;
+        }
+        seen.push((key, number));
+        if let Err(why) = set(&mut settings, key, value) {
+            wrong(key, format!("{value}: {why}"));
         }
     }
-    Ok(settings)
+    if seen.is_empty() && problems.is_empty() {
+        let what = format!("there is no setting in it; the original has {}", KEYS.join(", "));
+        problems.push(Problem { line: 1, column: 1, key: String::new(), what });
+    }
+    if problems.is_empty() { Ok(settings) } else { Err(YamlError { problems }) }
+}
+
+fn unknown(key: &str) -> String {
+    let near = nearest(key, &KEYS).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    format!("the original has no such setting; {near}it has {}", KEYS.join(", "))
+}
+
+fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), String> {
+    let governor = &mut settings.governor;
+    match key {
+        "juice" => governor.juice = JUICE.value(value)?,
+        "over" => governor.over = OVER.value(value)?,
+        "slack" => governor.slack = SLACK.value(value)?,
+        "rest" => governor.rest = REST.value(value)?,
+        _ => {
+            let tokens = millionths(value).map_err(|fault| fault.to_string())?;
+            governor.budget = (tokens > 0).then(|| Tokens::new(tokens));
+        }
+    }
+    Ok(())
 }
 
 /// Writes settings for the original, and says as comments what it cannot do.
@@ -105,4 +147,22 @@ fn decimal(value: u64, unit: u64) -> String {
     let digits = unit.to_string().len() - 1;
     let text = format!("{}.{:0digits$}", value / unit, value % unit);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_changes_nothing_and_what_is_no_setting_is_told_with_its_line() {
+        assert_eq!(read("\u{feff}juice: 800\r\n"), read("juice: 800\n"));
+        let told = |text| read(text).unwrap_err().to_string();
+        assert!(told("juice: 1\nover: 60\njuice: 2\n").starts_with("line 3: juice: it stands on line 1 already"));
+        for nothing in ["", "\n# juice: 5\n---\n"] {
+            assert!(told(nothing).contains("there is no setting in it"), "{nothing:?}");
+        }
+        let both = told("jucie: 5\nslack: wide\n");
+        assert!(both.contains("line 1: jucie: the original has no such setting; did you mean `juice`?"), "{both}");
+        assert!(both.contains("\nline 2: slack: wide: "), "{both}");
+    }
 }

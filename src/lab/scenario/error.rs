@@ -51,7 +51,7 @@ impl ScenarioError {
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, problems) = match self {
-            Self::Unreadable { file, why } => return write!(f, "{file}: {why}"),
+            Self::Unreadable { file, why } => return write!(f, "{file}: cannot read this scenario: {why}"),
             Self::Faulty { file, problems } => (file, problems),
         };
         for (index, problem) in problems.iter().enumerate() {

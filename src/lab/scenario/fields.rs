@@ -1,7 +1,7 @@
 //! Reading a TOML document with the place of everything in it: unknown keys, types and bounds, each fault kept with its
 //! line and key, so that a person sees all of them at once.
 //!
-//! A method that answers `None` has reported why. It knows nothing of scenarios.
+//! A method that answers `None` has reported why. It knows nothing of scenarios: settings and suites of gates are read by it too.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -18,17 +18,19 @@ const MOST_PROBLEMS: usize = 50;
 
 /// The faults found so far in one text.
 #[derive(Debug)]
-pub(super) struct Report<'t> {
+pub(in crate::lab) struct Report<'t> {
     text: &'t str,
     problems: RefCell<Vec<Problem>>,
+    /// Paths of keys that a misspelt one seems to mean, and where that stands.
+    meant: RefCell<Vec<(String, usize)>>,
 }
 
 impl<'t> Report<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, problems: RefCell::new(Vec::new()) }
+    pub(in crate::lab) fn new(text: &'t str) -> Self {
+        Self { text, problems: RefCell::default(), meant: RefCell::default() }
     }
 
-    pub(super) fn say(&self, at: usize, key: &str, what: impl Into<String>) {
+    pub(in crate::lab) fn say(&self, at: usize, key: &str, what: impl Into<String>) {
         if self.problems.borrow().len() >= MOST_PROBLEMS {
             return;
         }
@@ -39,12 +41,12 @@ impl<'t> Report<'t> {
     }
 
     /// The line of a place, from 1.
-    pub(super) fn line(&self, at: usize) -> usize {
+    pub(in crate::lab) fn line(&self, at: usize) -> usize {
         self.text.get(..at).unwrap_or(self.text).bytes().filter(|b| *b == b'\n').count() + 1
     }
 
     /// A fault of the syntax, where no keys are known yet: the key is made out from the lines.
-    pub(super) fn syntax(&self, error: &toml::de::Error) {
+    pub(in crate::lab) fn syntax(&self, error: &toml::de::Error) {
         let at = error.span().map_or(self.text.len(), |span| span.start);
         let mut start = at.min(self.text.len());
         while !self.text.is_char_boundary(start) {
@@ -57,12 +59,12 @@ impl<'t> Report<'t> {
     }
 
     /// Nothing has been reported.
-    pub(super) fn is_clean(&self) -> bool {
+    pub(in crate::lab) fn is_clean(&self) -> bool {
         self.problems.borrow().is_empty()
     }
 
     /// All faults in the order of their places.
-    pub(super) fn into_problems(self) -> Vec<Problem> {
+    pub(in crate::lab) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems.into_inner();
         problems.sort_by_key(|problem| (problem.line, problem.column));
         problems
@@ -94,7 +96,7 @@ fn key_near(text: &str, at: usize) -> String {
 
 /// The bounds of a number; `open` where the lower one itself is outside.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(in crate::lab) struct Bounds {
     least: f64,
     open: bool,
     most: f64,
@@ -102,12 +104,12 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// From `least` to `most`, both allowed.
-    pub(super) const fn within(least: f64, most: f64) -> Self {
+    pub(in crate::lab) const fn within(least: f64, most: f64) -> Self {
         Self { least, open: false, most }
     }
 
     /// Above 0, up to `most`.
-    pub(super) const fn positive(most: f64) -> Self {
+    pub(in crate::lab) const fn positive(most: f64) -> Self {
         Self { least: 0.0, open: true, most }
     }
 
@@ -118,7 +120,7 @@ impl Bounds {
 
 /// A value with its key and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Item<'r> {
+pub(in crate::lab) struct Item<'r> {
     report: &'r Report<'r>,
     key: String,
     at: Range<usize>,
@@ -131,7 +133,7 @@ impl<'r> Item<'r> {
     }
 
     /// Reports that this value is wrong.
-    pub(super) fn wrong<T>(&self, what: impl Into<String>) -> Option<T> {
+    pub(in crate::lab) fn wrong<T>(&self, what: impl Into<String>) -> Option<T> {
         self.report.say(self.at.start, &self.key, what);
         None
     }
@@ -141,7 +143,7 @@ impl<'r> Item<'r> {
     }
 
     /// The table, after every key of it that is not `known` was reported.
-    pub(super) fn table(&self, known: &[&str]) -> Option<Fields<'r>> {
+    pub(in crate::lab) fn table(&self, known: &[&str]) -> Option<Fields<'r>> {
         let Some(entries) = self.value.as_table() else { return self.mistyped("a table") };
         let fields = Fields { report: self.report, key: self.key.clone(), at: self.at.start, entries };
         fields.refuse_others(known);
@@ -149,7 +151,7 @@ impl<'r> Item<'r> {
     }
 
     /// The entries of a table that is a list by name.
-    pub(super) fn names(&self) -> Option<Vec<(&'r str, Self)>> {
+    pub(in crate::lab) fn names(&self) -> Option<Vec<(&'r str, Self)>> {
         let Some(entries) = self.value.as_table() else { return self.mistyped("a table") };
         let named = |(name, value): (&'r Spanned<DeString<'r>>, _)| {
             let name: &'r str = name.get_ref();
@@ -158,13 +160,13 @@ impl<'r> Item<'r> {
         Some(entries.iter().map(named).collect())
     }
 
-    pub(super) fn list(&self) -> Option<Vec<Self>> {
+    pub(in crate::lab) fn list(&self) -> Option<Vec<Self>> {
         let Some(list) = self.value.as_array() else { return self.mistyped("a list") };
         let item = |(index, value)| Self::new(self.report, format!("{}[{index}]", self.key), value);
         Some(list.iter().enumerate().map(item).collect())
     }
 
-    pub(super) fn word(&self) -> Option<&'r str> {
+    pub(in crate::lab) fn word(&self) -> Option<&'r str> {
         match self.value.as_str() {
             None => self.mistyped("a text in quotes"),
             Some(word) if word.trim().is_empty() => self.wrong("it must not be empty"),
@@ -173,7 +175,7 @@ impl<'r> Item<'r> {
     }
 
     /// One of these words.
-    pub(super) fn choice<T: Copy>(&self, known: &[(&str, T)]) -> Option<T> {
+    pub(in crate::lab) fn choice<T: Copy>(&self, known: &[(&str, T)]) -> Option<T> {
         let word = self.word()?;
         if let Some((_, value)) = known.iter().find(|(name, _)| *name == word) {
             return Some(*value);
@@ -184,7 +186,7 @@ impl<'r> Item<'r> {
     }
 
     /// A finite number within bounds.
-    pub(super) fn real(&self, bounds: Bounds) -> Option<f64> {
+    pub(in crate::lab) fn real(&self, bounds: Bounds) -> Option<f64> {
         let (text, value) = match self.value {
             DeValue::Float(number) => (number.as_str().to_owned(), number.as_str().parse::<f64>().ok()),
             DeValue::Integer(number) if number.radix() == 10 => {
@@ -209,7 +211,7 @@ impl<'r> Item<'r> {
     }
 
     /// A whole number within bounds.
-    pub(super) fn count(&self, least: u64, most: u64) -> Option<u64> {
+    pub(in crate::lab) fn count(&self, least: u64, most: u64) -> Option<u64> {
         let DeValue::Integer(number) = self.value else { return self.mistyped("a whole number") };
         match u64::from_str_radix(number.as_str(), number.radix()) {
             Ok(value) if (least..=most).contains(&value) => Some(value),
@@ -218,12 +220,12 @@ impl<'r> Item<'r> {
     }
 
     /// A whole number that fits 32 bits.
-    pub(super) fn count32(&self, least: u32, most: u32) -> Option<u32> {
+    pub(in crate::lab) fn count32(&self, least: u32, most: u32) -> Option<u32> {
         self.count(least.into(), most.into()).and_then(|value| u32::try_from(value).ok())
     }
 
     /// The characters of a number or of a text in quotes, for values that are read exactly.
-    pub(super) fn literal(&self) -> Option<&'r str> {
+    pub(in crate::lab) fn literal(&self) -> Option<&'r str> {
         match self.value {
             DeValue::String(text) => Some(text.as_ref()),
             DeValue::Float(number) => Some(number.as_str()),
@@ -236,8 +238,21 @@ impl<'r> Item<'r> {
         }
     }
 
+    /// The truth value, where it is one; what else it is is for the caller to tell.
+    pub(in crate::lab) const fn truth(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(value) => Some(*value),
+            DeValue::String(_)
+            | DeValue::Float(_)
+            | DeValue::Integer(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_)
+            | DeValue::Table(_) => None,
+        }
+    }
+
     /// What it says as text, where it is of the type that is taken: a literal as it stands, a truth value, a list of texts as JSON.
-    pub(super) fn plain(&self, takes: Takes) -> Option<String> {
+    pub(in crate::lab) fn plain(&self, takes: Takes) -> Option<String> {
         match (takes, self.value) {
             (Takes::Number, _) => self.literal().map(str::to_owned),
             (Takes::Truth, DeValue::Boolean(value)) => Some(value.to_string()),
@@ -253,12 +268,12 @@ impl<'r> Item<'r> {
     }
 
     /// The line that it stands on, from 1.
-    pub(super) fn line(&self) -> usize {
+    pub(in crate::lab) fn line(&self) -> usize {
         self.report.line(self.at.start)
     }
 
     /// What `read` makes of the literal.
-    pub(super) fn parsed<T>(&self, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    pub(in crate::lab) fn parsed<T>(&self, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let text = self.literal()?;
         read(text).or_else(|why| self.wrong::<T>(format!("{text:?}: {why}")).ok_or(())).ok()
     }
@@ -286,7 +301,7 @@ fn join(path: &str, key: &str) -> String {
 
 /// A table with its path and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Fields<'r> {
+pub(in crate::lab) struct Fields<'r> {
     report: &'r Report<'r>,
     key: String,
     at: usize,
@@ -295,16 +310,19 @@ pub(super) struct Fields<'r> {
 
 impl<'r> Fields<'r> {
     /// The table as a whole document; what is missing in it is told at `at`.
-    pub(super) const fn root(report: &'r Report<'r>, at: usize, entries: &'r DeTable<'r>) -> Self {
+    pub(in crate::lab) const fn root(report: &'r Report<'r>, at: usize, entries: &'r DeTable<'r>) -> Self {
         Self { report, key: String::new(), at, entries }
     }
 
     /// Reports every key that is not `known`, with the nearest that is.
-    pub(super) fn refuse_others(&self, known: &[&str]) {
+    pub(in crate::lab) fn refuse_others(&self, known: &[&str]) {
         for key in self.entries.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
             let name: &str = key.get_ref();
             let advice = match nearest(name, known) {
-                Some(near) => format!("unknown key; did you mean `{near}`?"),
+                Some(near) => {
+                    self.report.meant.borrow_mut().push((self.path(near), key.span().start));
+                    format!("unknown key; did you mean `{near}`?")
+                }
                 None => format!("unknown key; known here: {}", known.join(", ")),
             };
             self.report.say(key.span().start, &self.path(name), advice);
@@ -316,38 +334,41 @@ impl<'r> Fields<'r> {
     }
 
     /// The value of a key that may be absent.
-    pub(super) fn get(&self, key: &str) -> Option<Item<'r>> {
+    pub(in crate::lab) fn get(&self, key: &str) -> Option<Item<'r>> {
         let (_, value) = self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key)?;
         Some(Item::new(self.report, self.path(key), value))
     }
 
     /// The value of a key that must be there.
-    pub(super) fn need(&self, key: &str) -> Option<Item<'r>> {
+    pub(in crate::lab) fn need(&self, key: &str) -> Option<Item<'r>> {
         let item = self.get(key);
         if item.is_none() {
-            self.report.say(self.at, &self.path(key), "it is missing");
+            // where it seems to be misspelt it is told there, after that: the slip is the cause
+            let path = self.path(key);
+            let misspelt = self.report.meant.borrow().iter().find(|(meant, _)| *meant == path).map(|(_, at)| *at);
+            self.report.say(misspelt.unwrap_or(self.at), &path, "it is missing");
         }
         item
     }
 
     /// Reports that this table as a whole is wrong, under the name of one of its keys.
-    pub(super) fn wrong<T>(&self, key: &str, what: impl Into<String>) -> Option<T> {
+    pub(in crate::lab) fn wrong<T>(&self, key: &str, what: impl Into<String>) -> Option<T> {
         self.report.say(self.at, &self.path(key), what);
         None
     }
 
     /// A number that must be there.
-    pub(super) fn real(&self, key: &str, bounds: Bounds) -> Option<f64> {
+    pub(in crate::lab) fn real(&self, key: &str, bounds: Bounds) -> Option<f64> {
         self.need(key)?.real(bounds)
     }
 
     /// A number, or `default` where the key is absent.
-    pub(super) fn real_or(&self, key: &str, default: f64, bounds: Bounds) -> Option<f64> {
+    pub(in crate::lab) fn real_or(&self, key: &str, default: f64, bounds: Bounds) -> Option<f64> {
         self.get(key).map_or(Some(default), |item| item.real(bounds))
     }
 
     /// What `read` makes of the key, or `default` where it is absent.
-    pub(super) fn or<T>(&self, key: &str, default: T, read: impl FnOnce(Item<'r>) -> Option<T>) -> Option<T> {
+    pub(in crate::lab) fn or<T>(&self, key: &str, default: T, read: impl FnOnce(Item<'r>) -> Option<T>) -> Option<T> {
         self.get(key).map_or(Some(default), read)
     }
 }

@@ -1,8 +1,6 @@
 //! From the text of a scenario file to a [`Scenario`], or to all that is wrong with it.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use toml::de::DeTable;
@@ -11,7 +9,7 @@ use super::agent;
 use super::error::{Problem, ScenarioError};
 use super::fields::{Fields, Report};
 use super::model::{Evidence, GovernorSettings, Scenario};
-use super::{outcome, sections};
+use super::{file, outcome, sections};
 use crate::sim::{AgentModel, AgentSpec, ModelError, RungModel};
 
 const TOP: [&str; 19] = [
@@ -59,42 +57,30 @@ impl Scenario {
     /// [`MAX_BYTES`](Self::MAX_BYTES); [`ScenarioError::Faulty`] as [`load`](Self::load).
     pub fn read(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = text_of(path).map_err(|why| ScenarioError::Unreadable { file: file.clone(), why })?;
+        let unread = |error: std::io::Error| ScenarioError::Unreadable { file: file.clone(), why: error.to_string() };
+        let text = file::text(path, Self::MAX_BYTES).map_err(unread)?;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         checked(&text, stem.as_deref()).map_err(|problems| ScenarioError::Faulty { file, problems })
     }
 }
 
-fn text_of(path: &Path) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|source| source.take(Scenario::MAX_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot read this scenario: {error}"))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > Scenario::MAX_BYTES {
-        return Err(format!("it has more than {} bytes and is no scenario", Scenario::MAX_BYTES));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = sound.iter().filter(|b| **b == b'\n').count() + 1;
-        format!("it is no text: line {line} has bytes that are not UTF-8")
-    })
-}
-
 /// The scenario, or its faults, of which there is at least one.
 fn checked(text: &str, stem: Option<&str>) -> Result<Scenario, Vec<Problem>> {
+    document(text, |root| whole(root, stem))
+}
+
+/// What `read` makes of a TOML text, or its faults, of which there is at least one.
+pub(in crate::lab) fn document<T>(text: &str, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Vec<Problem>> {
     let report = Report::new(text);
-    let scenario = match DeTable::parse(text) {
-        Ok(document) => {
-            let root = Fields::root(&report, text.trim_end().len(), document.get_ref());
-            whole(&root, stem)
-        }
+    let made = match DeTable::parse(text) {
+        Ok(document) => read(&Fields::root(&report, text.trim_end().len(), document.get_ref())),
         Err(error) => {
             report.syntax(&error);
             None
         }
     };
-    match scenario {
-        Some(scenario) if report.is_clean() => Ok(scenario),
+    match made {
+        Some(made) if report.is_clean() => Ok(made),
         Some(_) | None => Err(report.into_problems()),
     }
 }
@@ -104,22 +90,10 @@ const TABLES: [&str; 8] = ["governor", "agent", "controls", "oracle", "gate", "g
 
 /// The settings of `[governor]` in a settings file, over those of `usual`; or all its faults.
 pub(in crate::lab) fn governor_of(text: &str, usual: GovernorSettings) -> Result<GovernorSettings, Vec<Problem>> {
-    let report = Report::new(text);
-    let read = |root: &Fields<'_>| {
+    document(text, |root| {
         root.refuse_others(&TABLES);
         root.or("governor", usual, |item| sections::settings(&item.table(&sections::governor_keys())?, usual))
-    };
-    let settings = match DeTable::parse(text) {
-        Ok(document) => read(&Fields::root(&report, text.trim_end().len(), document.get_ref())),
-        Err(error) => {
-            report.syntax(&error);
-            None
-        }
-    };
-    match settings {
-        Some(settings) if report.is_clean() => Ok(settings),
-        Some(_) | None => Err(report.into_problems()),
-    }
+    })
 }
 
 /// How the value of a setting is written.

@@ -35,7 +35,8 @@
 mod agent;
 mod derived;
 mod error;
-mod fields;
+pub(in crate::lab) mod fields;
+pub mod file;
 mod load;
 mod model;
 mod outcome;
@@ -43,8 +44,8 @@ mod sections;
 
 pub use derived::Derived;
 pub use error::{Problem, ScenarioError};
-pub(in crate::lab) use load::governor_of;
 pub use load::{Entry, Takes, entries};
+pub(in crate::lab) use load::{document, governor_of};
 pub use model::{Controls, Evaluate, Evidence, GovernorSettings, Plan, Scenario};
 
 #[cfg(test)]

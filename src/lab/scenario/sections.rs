@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::laws::{LawKind, Tuning};
+use crate::engine::laws::{Knob, LawKind, Tuning, TuningError};
 use crate::engine::{Effort, Ladder, LadderError, Rung, Tokens};
 use crate::lab::axis::{self, Axis, JUICE, MAX_VALUES, OVER, REST, SLACK};
 use crate::lab::grid::Axes;
@@ -67,7 +67,12 @@ fn tuning(fields: &Fields<'_>, usual: Tuning) -> Option<Tuning> {
         };
         for knob in law.knobs() {
             let Some(item) = table.get(knob.name) else { continue };
-            match item.parsed(|text| with(tuning, law, knob.name, text)) {
+            let read = |text: &str| with(tuning, law, knob, text);
+            let set = match item.truth().filter(|_| knob.is_switch()) {
+                Some(on) => read(if on { "1" } else { "0" }).ok(),
+                None => item.parsed(read),
+            };
+            match set {
                 Some(set) => tuning = set,
                 None => sound = false,
             }
@@ -79,9 +84,14 @@ fn tuning(fields: &Fields<'_>, usual: Tuning) -> Option<Tuning> {
 }
 
 /// The same with one knob set from its decimal.
-fn with(mut tuning: Tuning, law: LawKind, name: &str, text: &str) -> Result<Tuning, String> {
-    let value = axis::millionths(text).map_err(|fault| fault.to_string())?;
-    tuning.set(law, name, u32::try_from(value).unwrap_or(u32::MAX)).map_err(|error| error.to_string())?;
+fn with(mut tuning: Tuning, law: LawKind, knob: &Knob, text: &str) -> Result<Tuning, String> {
+    // a word for a switch is told what to write, and not that it is no number
+    let value = match axis::millionths(text) {
+        Ok(value) => value,
+        Err(_) if knob.is_switch() => return Err(TuningError::Between(*knob).to_string()),
+        Err(fault) => return Err(fault.to_string()),
+    };
+    tuning.set(law, knob.name, u32::try_from(value).unwrap_or(u32::MAX)).map_err(|error| error.to_string())?;
     Ok(tuning)
 }
 

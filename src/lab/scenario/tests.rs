@@ -387,6 +387,19 @@ fn a_flood_of_faults_is_cut_off() {
 }
 
 #[test]
+fn a_key_that_is_missing_is_told_with_the_one_that_is_misspelt_and_after_it() {
+    let text = FULL.replacen("juice =", "juise =", 1);
+    let error = Scenario::load(&text, "full.toml").unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    let line = text.lines().position(|line| line.starts_with("juise")).unwrap() + 1;
+    let want = [
+        format!("full.toml:{line}: governor.juise: unknown key; did you mean `juice`?"),
+        format!("full.toml:{line}: governor.juice: it is missing"),
+    ];
+    assert_eq!(lines, want);
+}
+
+#[test]
 fn files_that_cannot_be_read_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {

@@ -17,6 +17,7 @@ use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{flag, list, maybe, read, some_time, words};
 use crate::engine::{Asks, Limits, Millis};
 use crate::lab::axis;
+use crate::lab::scenario::file;
 use crate::run::features::Gate;
 use crate::run::glob::Glob;
 use crate::run::kill::KillOn;
@@ -210,10 +211,7 @@ fn searchable(project: &Path, oracle: Oracle) -> Result<Oracle, String> {
 /// A file that a setting names, from the project's folder.
 fn text_at(project: &Path, file: &str) -> Result<String, String> {
     let path = project.join(file);
-    let read = fs::metadata(&path).and_then(|meta| {
-        if meta.len() > MOST { Err(std::io::Error::other("it is too large")) } else { fs::read_to_string(&path) }
-    });
-    read.map_err(|error| format!("cannot read {}: {error}", path.display()))
+    file::text(&path, MOST).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 fn gate(

@@ -25,10 +25,12 @@ use self::view::{Loud, Show};
 use crate::agents::adapter::{AgentKind, Permissions};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
+use crate::cli::input::{self, Role};
 use crate::cli::output::{hint, print, say, warn};
 use crate::cli::settings::gather::Gathered;
 use crate::cli::settings::typed::{Typed, Which, list, which};
 use crate::engine::{Band, Ladder, counted};
+use crate::lab::scenario::file::unmarked;
 use crate::run::figures::{caps, size};
 use crate::run::folder::{Folder, NAME, exclude};
 use crate::run::system::System;
@@ -121,6 +123,8 @@ fn in_one(all: &str) -> Vec<(&'static str, String)> {
     parts.into_iter().filter_map(|(flag, text)| Some((flag, text?.to_owned()))).collect()
 }
 
+const TASK: Role = Role { name: "task", hint: "name a file that holds it, or - for standard input" };
+
 fn task(args: &args::Run) -> Outcome<String> {
     let text = match (&args.task, &args.prompt_file) {
         (Some(task), _) => task.clone(),
@@ -130,11 +134,10 @@ fn task(args: &args::Run) -> Outcome<String> {
             read.map_err(|error| Failure::usage(error).while_("cannot read the task from standard input"))?;
             text
         }
-        (None, Some(file)) => fs::read_to_string(file)
-            .map_err(|error| Failure::usage(error).while_(format!("cannot read the task from {}", file.display())))?,
+        (None, Some(file)) => input::text(TASK, file, input::LONG)?,
         (None, None) => String::new(),
     };
-    let text = text.trim_start_matches('\u{feff}').to_owned();
+    let text = unmarked(&text).to_owned();
     if text.trim().is_empty() {
         return Err(Failure::said("there is no task")
             .hint("flyball run --agent sim \"what the agent is to do\", or --prompt-file FILE, also for one that begins with a dash"));

@@ -340,7 +340,7 @@ fn same(last: &Last, settings: &Gathered, prompt: &str, wish: &Wish) -> Outcome<
     if differ.is_empty() {
         return Ok(());
     }
-    let failure = Failure::said(differ.join("\n  ")).while_(match last.recovered.stopped {
+    let failure = Failure::said(differ.join("\n")).while_(match last.recovered.stopped {
         None | Some(Control::Interrupted) => {
             format!("the run {} was not finished, and was started with other settings", last.id)
         }
