@@ -11,7 +11,7 @@
 //! elimination without subtraction; the theory of success runs (Feller 1968, XIII.7) for rounds in a row.
 
 use super::special::{gamma_tails, normal_cdf};
-use super::theory::Chain;
+use super::theory::{Chain, log_edges};
 
 /// One way that a round can go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,7 +53,7 @@ impl Ways {
     #[must_use]
     pub fn gamma(n: f64, c: f64, mean: f64, target: f64, s: f64) -> Self {
         let shape = n / (c * c);
-        let (low, high) = (shape * target * (1.0 - s) / mean, shape * target * (1.0 + s) / mean);
+        let (low, high) = (shape * target * (1.0 - s).max(0.0) / mean, shape * target * (1.0 + s) / mean);
         let ((below, over_low), (under_high, above)) = (gamma_tails(shape, low), gamma_tails(shape, high));
         // E[X; X < a] of a gamma is its mean times the same tail with one more in the shape
         let ((cheap, _), (_, dear)) = (gamma_tails(shape + 1.0, low), gamma_tails(shape + 1.0, high));
@@ -69,7 +69,7 @@ impl Ways {
     /// form of Fenton and Wilkinson for sums of lognormals. `tokens` is what the round costs in the mean.
     #[must_use]
     pub fn lognormal(e: f64, s: f64, v: f64, tokens: f64) -> Self {
-        let (low, high) = (libm::log1p(-s), libm::log1p(s));
+        let (low, high) = log_edges(s);
         let sd = v.sqrt();
         // shifted by v, the same tails hold the share of the tokens
         let tails = |centre: f64| (normal_cdf((low - centre) / sd), normal_cdf((centre - high) / sd));
@@ -84,10 +84,10 @@ impl Ways {
     /// A round that surely holds or moves by where the mean lies, at this cost: no noise at all.
     #[must_use]
     pub fn certain(e: f64, s: f64, tokens: f64) -> Self {
-        let sure = Way { chance: 1.0, cost: tokens };
-        if e < libm::log1p(-s) {
+        let (sure, (low, high)) = (Way { chance: 1.0, cost: tokens }, log_edges(s));
+        if e < low {
             Self { up: sure, ..Self::default() }
-        } else if e > libm::log1p(s) {
+        } else if e > high {
             Self { down: sure, ..Self::default() }
         } else {
             Self { hold: sure, ..Self::default() }
@@ -347,6 +347,26 @@ mod tests {
             let first = (got[0] * (1.0 - p) + got[1] * p) + 1.0;
             assert!(near(first, got[0]), "{got:?}");
         }
+    }
+
+    #[test]
+    fn ways_at_slack_one_go_on_from_those_just_below() {
+        for e in [-2.0, 0.0, 2.0] {
+            let of =
+                |s: f64| [Ways::lognormal(e, s, 0.4, 7.0), Ways::gamma(9.0, 1.0, 2000.0 * libm::exp(e), 2000.0, s)];
+            for (one, below) in of(1.0).into_iter().zip(of(0.999_999)) {
+                assert_eq!(one.up, Way::default());
+                assert!(
+                    (one.down.chance - below.down.chance).abs() < 1e-5 && (one.hold.cost - below.hold.cost).abs() < 1.0
+                );
+            }
+            for (two, one) in of(2.0).into_iter().zip(of(1.0)) {
+                assert!(two.up == Way::default() && two.down.chance <= one.down.chance, "{two:?} {one:?}");
+            }
+        }
+        let sure = |e: f64, s: f64| Ways::certain(e, s, 1.0);
+        assert_eq!((sure(-9.0, 1.0).hold.chance, sure(-9.0, 2.0).hold.chance), (1.0, 1.0));
+        assert_eq!((sure(0.7, 1.0).down.chance, sure(0.7, 2.0).hold.chance), (1.0, 1.0));
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub struct Reach {
     pub effort: String,
     /// The least target that has its mean in the band.
     pub from: f64,
-    /// The largest.
+    /// The largest; infinite (null in JSON) at a slack of 1 and more, whose band reaches down to nothing.
     pub to: f64,
 }
 
@@ -196,10 +196,10 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
         infeasible: theory::infeasible_share(slack, ratio),
         resolve_rounds: resolve(ratio, rung),
     });
-    let reach = rungs.iter().filter(|_| slack < 1.0).map(|rung| Reach {
+    let reach = rungs.iter().map(|rung| Reach {
         effort: rung.effort.clone(),
         from: rung.mean / (1.0 + slack),
-        to: rung.mean / (1.0 - slack),
+        to: if slack < 1.0 { rung.mean / (1.0 - slack) } else { f64::INFINITY },
     });
     let around = derived.legal_slack.map(|legal| (1.0 + legal.lo) / (1.0 - legal.lo));
     let chain = chain::view(&at, cell, &reader, &right);
@@ -223,7 +223,7 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
             turns: derived.window_turns,
             rounds: derived.window_rounds,
         },
-        false_move: if noise.variance > 0.0 && slack < 1.0 { theory::false_move(slack, noise.variance) } else { 0.0 },
+        false_move: if noise.variance > 0.0 { theory::false_move(slack, noise.variance) } else { 0.0 },
         resolve_rounds: around.and_then(|ratio| resolve(ratio, near)),
         reach: reach.collect(),
         nearest_target: derived.means[near],

@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
                 let e = libm::log(mean * self.bias(count, read) / self.target);
                 let variance = self.variance(model, cv, read);
                 let tokens = read * mean;
-                let ways = if variance > 0.0 && self.slack < 1.0 {
+                let ways = if variance > 0.0 {
                     Ways::lognormal(e, self.slack, variance, tokens)
                 } else {
                     Ways::certain(e, self.slack, tokens)

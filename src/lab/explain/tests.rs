@@ -159,3 +159,24 @@ fn odd_targets_and_bands_are_told() {
     let none = Cell { juice: Target::from_micros(0), ..scenario.base() };
     assert!(explain(&scenario, &none).is_err());
 }
+
+/// The simulator takes a slack of 1, so there is nothing special about it: its numbers go on from those just below.
+#[test]
+fn a_slack_of_one_is_told_as_those_just_below_it() {
+    let scenario = typical();
+    let told = |ppm: u32| {
+        let cell = Cell { slack: Ratio::from_ppm(ppm), ..scenario.base() };
+        explain(&scenario, &cell).unwrap()
+    };
+    let (one, below) = (told(1_000_000), told(999_999));
+    for (one, below) in one.rungs.iter().zip(&below.rungs) {
+        assert!((one.below - below.below).abs() < 1e-4 && (one.above - below.above).abs() < 1e-4, "{one:?} {below:?}");
+    }
+    assert!(one.rungs[0].above > 0.5 && one.false_move > 0.0 && (one.false_move - below.false_move).abs() < 1e-4);
+    let (chain, just) = (one.chain.as_ref().unwrap(), below.chain.as_ref().unwrap());
+    assert!((chain.on_right.unwrap() - just.on_right.unwrap()).abs() < 1e-2, "{chain:?}");
+    assert!(one.reach.iter().all(|reach| reach.to.is_infinite()), "{:?}", one.reach);
+    assert!(one.gaps.iter().all(|gap| gap.infeasible == Some(0.0)));
+    let page = text::render(&one);
+    assert!(page.contains("rung-3 1024 and more") && !page.contains("in 0 % of readings"), "{page}");
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ChainView, Explanation, Footing, Gap, RESOLVED};
+use super::{ChainView, Explanation, Footing, Gap, RESOLVED, Reach};
 use crate::lab::fit::figures::three;
 
 /// Beyond so many rounds nobody waits.
@@ -31,8 +31,8 @@ pub fn render(told: &Explanation) -> String {
             let _ = writeln!(text, "{} over {}: {}", one.harder, one.softer, gap(one));
         }
     }
-    let reach = told.reach.iter().map(|reach| format!("{} {} to {}", reach.effort, three(reach.from), three(reach.to)));
-    let _ = writeln!(text, "targets that a rung holds at this slack: {}", reach.collect::<Vec<_>>().join("; "));
+    let reach: Vec<String> = told.reach.iter().map(held).collect();
+    let _ = writeln!(text, "targets that a rung holds at this slack: {}", reach.join("; "));
     if let Some(chain) = &told.chain {
         text.push('\n');
         text.push_str(&chained(told, chain));
@@ -42,6 +42,12 @@ pub fn render(told: &Explanation) -> String {
         let _ = writeln!(text, "- {sentence}");
     }
     text
+}
+
+/// The targets that a rung holds: a band of slack 1 and more reaches down to nothing, so that no target is too high.
+fn held(reach: &Reach) -> String {
+    let to = if reach.to.is_finite() { format!("to {}", three(reach.to)) } else { "and more".to_owned() };
+    format!("{} {} {to}", reach.effort, three(reach.from))
 }
 
 fn gap(gap: &Gap) -> String {
