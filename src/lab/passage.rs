@@ -13,6 +13,9 @@
 use super::special::{gamma_tails, normal_cdf};
 use super::theory::{Chain, log_edges};
 
+/// So many steps of a distribution of times are summed at the most: a second or so.
+const MOST_STEPS: u64 = 100_000_000;
+
 /// One way that a round can go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Way {
@@ -182,6 +185,62 @@ impl Passage {
         Some((0..right.len()).map(from).collect())
     }
 
+    /// The mean share of the first `rounds` rounds on each rung, from a start on one; nothing off the ladder, or for no
+    /// round.
+    #[must_use]
+    pub fn shares(&self, start: usize, rounds: u32) -> Option<Vec<f64>> {
+        if start >= self.rungs.len() || rounds == 0 {
+            return None;
+        }
+        let (mut at, mut sums) = (vec![0.0; self.rungs.len()], vec![0.0; self.rungs.len()]);
+        at[start] = 1.0;
+        for _ in 0..rounds {
+            let mut then = vec![0.0; at.len()];
+            for (rung, here) in at.iter().enumerate().filter(|(_, here)| **here > 0.0) {
+                sums[rung] += here;
+                self.ways(rung).for_each(|(to, way)| then[to] += here * way.chance);
+            }
+            at = then;
+        }
+        Some(sums.into_iter().map(|sum| sum / f64::from(rounds)).collect())
+    }
+
+    /// The chance that, from a start on a rung, `hold` rounds in a row on rungs that are `right` lie within the first
+    /// `rounds`: the distribution of the time to settle, summed. Nothing where [`before`](Self::before) says nothing, off
+    /// the ladder, or where it would take more than a hundred million steps.
+    #[must_use]
+    pub fn settled(&self, right: &[bool], hold: u32, start: usize, rounds: u32) -> Option<f64> {
+        let (rungs, run) = (self.rungs.len(), usize::try_from(hold).ok()?);
+        if right.len() != rungs || hold == 0 || start >= rungs {
+            return None;
+        }
+        if hold > rounds {
+            return Some(0.0);
+        }
+        if u64::from(rounds) * u64::from(hold) * rungs as u64 > MOST_STEPS {
+            return None;
+        }
+        // by rung and by how many right rounds in a row lie just before; of a wrong rung that does not matter
+        let place = |rung: usize, row: usize| rung * run + if right[rung] { row } else { 0 };
+        let mut at = vec![0.0; rungs * run];
+        at[place(start, 0)] = 1.0;
+        let mut settled = 0.0;
+        for _ in 0..rounds {
+            let mut then = vec![0.0; at.len()];
+            for (state, here) in at.iter().enumerate().filter(|(_, here)| **here > 0.0) {
+                let (rung, row) = (state / run, state % run);
+                let row = if right[rung] { row + 1 } else { 0 };
+                if row == run {
+                    settled += here;
+                    continue;
+                }
+                self.ways(rung).for_each(|(to, way)| then[place(to, row)] += here * way.chance);
+            }
+            at = then;
+        }
+        Some(settled)
+    }
+
     /// Where a round at a rung may lead, itself included.
     fn ways(&self, rung: usize) -> impl Iterator<Item = (usize, Way)> + '_ {
         let ways = &self.rungs[rung];
@@ -347,6 +406,41 @@ mod tests {
             let first = (got[0] * (1.0 - p) + got[1] * p) + 1.0;
             assert!(near(first, got[0]), "{got:?}");
         }
+    }
+
+    /// A coin again: the first heads in a row by a round has a chance that is counted over all sequences.
+    #[test]
+    fn the_chance_to_settle_is_that_of_all_sequences() {
+        let (p, hold, rounds) = (0.4, 3, 9_u32);
+        let passage = walk(&[(p, 1.0 - p), (p, 1.0 - p)]);
+        let counted: f64 = (0..1_u32 << rounds)
+            // the first round is the start's, a tail
+            .filter(|flips| flips & 1 == 0 && (0..rounds).any(|at| flips >> at & 0b111 == 0b111))
+            .map(|flips| {
+                let heads = f64::from(flips.count_ones());
+                libm::pow(p, heads) * libm::pow(1.0 - p, f64::from(rounds) - 1.0 - heads)
+            })
+            .sum();
+        let got = passage.settled(&[false, true], hold, 0, rounds).unwrap();
+        assert!(near(got, counted) && got > 0.1, "{got} {counted}");
+        // the mean time is the sum of the chances that it is not yet over
+        let mean: f64 = (hold..4000).map(|by| 1.0 - passage.settled(&[false, true], hold, 0, by).unwrap()).sum();
+        assert!(near(mean, passage.before(&[false, true], hold).unwrap()[0]), "{mean}");
+        assert_eq!(passage.settled(&[false, true], 10, 0, 9), Some(0.0));
+        assert_eq!(passage.settled(&[true, true], 9, 0, 9), Some(1.0));
+        assert_eq!((passage.settled(&[true], 1, 0, 9), passage.settled(&[true, true], 0, 0, 9)), (None, None));
+        assert_eq!(passage.settled(&[true, true], 100_000, 0, 100_000), None, "too long to sum");
+    }
+
+    #[test]
+    fn shares_of_a_plan_begin_at_the_start_and_end_in_the_long_run() {
+        let passage = walk(&[(0.5, 0.0), (0.2, 0.3), (0.0, 0.1)]);
+        assert_eq!(passage.shares(0, 1).unwrap(), [1.0, 0.0, 0.0]);
+        assert_eq!(passage.shares(0, 2).unwrap(), [0.75, 0.25, 0.0]);
+        let long = passage.chain().unwrap().stationary().unwrap();
+        let plan = passage.shares(2, 100_000).unwrap();
+        assert!(plan.iter().zip(&long).all(|(plan, long)| (plan - long).abs() < 1e-3), "{plan:?} {long:?}");
+        assert_eq!((passage.shares(3, 1), passage.shares(0, 0)), (None, None));
     }
 
     #[test]
