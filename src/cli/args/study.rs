@@ -23,7 +23,8 @@ pub struct Explain {
 
 const EXPLAIN: &str = "\
 Nothing is simulated, save the loop without any noise. Where a window reads one round at most, reference and reset are a chain whose \
-long run, moves, reversals and times to settle are worked out: exact for gamma turns that all take as long, else good to a few points.
+shares of rounds, moves, reversals and times to settle are worked out: exact for gamma turns that all take as long, else an estimate that says \
+what it takes for granted and is not so, and how far off it may be. Of other laws all but the chain is told.
 
 Examples:
   flyball explain scenarios/s02-typical.toml

@@ -1,15 +1,18 @@
 //! What can be said of a scenario and its settings before anything is simulated: where the target lies, what a window
 //! holds, how noisy a reading is, what the loop does without noise, and the chain that it is with it.
 //!
-//! Estimates for people, and exact where exactness can be had: [`Footing`] says which. It chooses nothing and scores
+//! Estimates for people, and exact where exactness can be had: [`Footing`] says which, and [`Broken`] what an estimate takes
+//! for granted and is not so. It chooses nothing and scores
 //! nothing. Rungs stand *hardest first*, as in the scenario; `up` is towards the harder end. Units: tokens per turn,
 //! seconds, rounds, shares of one; moves and reversals per 100 rounds. Formulas: the control study, sections 3 and 5.2.
 
+mod broken;
 mod chain;
 mod quiet;
 mod reading;
 pub mod text;
 
+pub use broken::{Broken, WITHIN};
 pub use chain::{ChainView, Footing};
 pub use quiet::Quiet;
 pub(in crate::lab) use quiet::{quiets, silenced};

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{ChainView, Explanation, Footing, Gap, RESOLVED, Reach};
+use super::{Broken, ChainView, Explanation, Footing, Gap, RESOLVED, Reach, WITHIN};
+use crate::engine::{counted, one_or};
 use crate::lab::fit::figures::three;
 
 /// Beyond so many rounds nobody waits.
 const NEVER: f64 = 1e6;
+/// Fewer runs than this share are no reason to hope.
+const RARE: f64 = 0.01;
 
 /// The whole page.
 #[must_use]
@@ -100,25 +103,41 @@ fn align(rows: &[Vec<String>], text: &mut String) {
 }
 
 fn chained(told: &Explanation, chain: &ChainView) -> String {
-    let mut text = match chain.footing {
-        Footing::Exact => "the chain of this law, exact".to_owned(),
-        Footing::Estimate => "the chain of this law, estimated: good to a few points".to_owned(),
+    let mut text = match (chain.footing, off(chain)) {
+        (Footing::Exact, None) => "the chain of this law, exact".to_owned(),
+        (Footing::Estimate, None) => format!(
+            "the chain of this law, estimated; nothing that it takes for granted is amiss here, and on such canonical scenarios it is \
+             within {WITHIN} points of a simulation"
+        ),
+        (Footing::Exact | Footing::Estimate, Some(points)) => format!(
+            "the chain of this law, which may be far off here: by up to {points} points of rounds on canonical scenarios of which \
+             this is so, too:{}",
+            chain.broken.iter().map(|broken| format!("\n    {}", broken.words())).collect::<String>()
+        ),
     };
-    if let Some(occupancy) = &chain.occupancy {
-        let shares = told.rungs.iter().zip(occupancy).filter(|(_, share)| **share >= 5e-4);
-        let shares: Vec<String> = shares.map(|(rung, share)| format!("{} {}", rung.effort, percent(*share))).collect();
-        let _ = write!(text, "\n  in the long run, % of rounds: {}", shares.join(", "));
+    let shares = |shares: &[f64]| {
+        let shares = told.rungs.iter().zip(shares).filter(|(_, share)| **share >= 5e-4);
+        let shares = shares.map(|(rung, share)| format!("{} {}", rung.effort, percent(*share)));
+        shares.collect::<Vec<_>>().join(", ")
+    };
+    let _ = write!(
+        text,
+        "\n  in the {} that {} planned, % of rounds: {}; on right rungs {}",
+        counted(told.rounds, "round"),
+        one_or(told.rounds, "is", "are"),
+        shares(&chain.planned),
+        percent(chain.planned_right)
+    );
+    if let (Some(occupancy), Some(right)) = (&chain.occupancy, chain.on_right) {
+        let _ =
+            write!(text, "\n  in the long run, % of rounds: {}; on right rungs {}", shares(occupancy), percent(right));
     }
-    if let (Some(right), Some(moves), Some(reversals)) = (chain.on_right, chain.moves, chain.reversals) {
-        let _ = write!(
-            text,
-            "\n  on right rungs {} % of rounds; {moves:.1} moves and {reversals:.1} reversals per 100 rounds",
-            percent(right)
-        );
+    if let (Some(moves), Some(reversals)) = (chain.moves, chain.reversals) {
+        let _ = write!(text, "\n  in the long run {moves:.1} moves and {reversals:.1} reversals per 100 rounds");
     }
     let _ = write!(
         text,
-        "\n  first right round after {} rounds and {} tokens; the first of {} in a row after {} rounds and {} tokens\n",
+        "\n  in the mean, first right round after {} rounds and {} tokens; the first of {} in a row after {} rounds and {} tokens\n",
         many(chain.hit_rounds),
         many(chain.hit_tokens),
         told.hold,
@@ -126,6 +145,11 @@ fn chained(told: &Explanation, chain: &ChainView) -> String {
         many(chain.settle_tokens)
     );
     text
+}
+
+/// By how many points a chain was off at most where the same is not so; none where nothing is amiss.
+fn off(chain: &ChainView) -> Option<u32> {
+    chain.broken.iter().map(|broken| broken.off()).max()
 }
 
 /// What the numbers mean.
@@ -137,7 +161,7 @@ pub fn sentences(told: &Explanation) -> Vec<String> {
     all.push(quiet(told));
     all.extend(slack(told));
     match (&told.chain, &told.no_chain) {
-        (Some(chain), _) => all.extend(settles(told, chain)),
+        (Some(chain), _) => all.push(settles(told, chain)),
         (None, Some(why)) => all.push(format!("No chain can be worked out: {why}. A sweep can say what it comes to.")),
         (None, None) => {}
     }
@@ -262,23 +286,51 @@ fn slack(told: &Explanation) -> Option<String> {
     None
 }
 
-fn settles(told: &Explanation, chain: &ChainView) -> Option<String> {
-    let planned = f64::from(told.rounds);
-    let hold = told.hold;
-    if chain.settle_rounds > planned {
-        return Some(format!(
-            "It takes {} rounds in the mean until {hold} right rounds in a row begin, more than the {planned} that are planned: \
-             expect it not to settle.",
-            many(chain.settle_rounds)
-        ));
-    }
-    (chain.settle_rounds >= 1.0).then(|| {
+/// How many runs settle within the plan, and when in the mean. A chain that may be off promises and denies nothing.
+fn settles(told: &Explanation, chain: &ChainView) -> String {
+    let run = format!("{} in a row", counted(told.hold, "right round"));
+    let plan = format!("the {} that {} planned", counted(told.rounds, "round"), one_or(told.rounds, "is", "are"));
+    let mean = if chain.settle_rounds.is_infinite() {
+        String::new()
+    } else {
         format!(
-            "It settles, {hold} right rounds in a row, after {} rounds and {} tokens in the mean.",
+            "; in the mean they begin after {} rounds and {} tokens, however long that takes",
             many(chain.settle_rounds),
             many(chain.settle_tokens)
         )
-    })
+    };
+    let ladder =
+        if chain.broken.contains(&Broken::Assumed) { ", on a ladder with the assumed rungs at the middle" } else { "" };
+    match (chain.settled, off(chain)) {
+        (Some(share), Some(_)) => format!(
+            "By this chain, which may be far off here, {} of runs settle ({run}) within {plan}{mean}{ladder}. A sweep can say what is true.",
+            share_of(share)
+        ),
+        (Some(share), None) if share < RARE => {
+            format!(
+                "{} of runs settle ({run}) within {plan}{mean}: expect it not to settle.",
+                sentence(&share_of(share))
+            )
+        }
+        (Some(share), None) => format!("{} of runs settle ({run}) within {plan}{mean}.", sentence(&share_of(share))),
+        (None, _) => format!("How many runs settle ({run}) within {plan} takes too long to work out{mean}."),
+    }
+}
+
+/// A share of runs, which is never quite none and never quite all where it is not.
+fn share_of(share: f64) -> String {
+    match 100.0 * share {
+        none if none <= 0.0 => "none".to_owned(),
+        few if few < 0.1 => "fewer than 0.1 %".to_owned(),
+        most if most > 99.9 => "more than 99.9 %".to_owned(),
+        percent => format!("about {percent:.1} %"),
+    }
+}
+
+/// With a capital at its begin.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A count that may be beyond all patience.
