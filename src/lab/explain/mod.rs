@@ -19,6 +19,7 @@ pub(in crate::lab) use quiet::{quiets, silenced};
 
 use serde::Serialize;
 
+use super::advice::disorder;
 use super::fixed::ufloat;
 use super::grid::Cell;
 use super::scenario::{Evidence, Scenario};
@@ -86,6 +87,14 @@ pub struct Reach {
     pub to: f64,
 }
 
+impl Reach {
+    /// Whether the rung holds this target.
+    #[must_use]
+    pub fn holds(&self, target: f64) -> bool {
+        (self.from..=self.to).contains(&target)
+    }
+}
+
 /// What the window holds, on the rung nearest the target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WindowView {
@@ -138,8 +147,10 @@ pub struct Explanation {
     pub resolve_rounds: Option<f64>,
     /// The targets that each rung holds.
     pub reach: Vec<Reach>,
-    /// The nearest target that a rung holds in the middle of its band: that rung's mean.
+    /// The nearest target, on the log scale, that a rung holds at the slack of the settings: the target itself where one does.
     pub nearest_target: f64,
+    /// What is wrong with the order of the ladder, where something is.
+    pub disorder: Option<String>,
     /// What the loop does without noise.
     pub quiet: Quiet,
     /// The chain, where there is one.
@@ -199,11 +210,14 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
         infeasible: theory::infeasible_share(slack, ratio),
         resolve_rounds: resolve(ratio, rung),
     });
-    let reach = rungs.iter().map(|rung| Reach {
-        effort: rung.effort.clone(),
-        from: rung.mean / (1.0 + slack),
-        to: if slack < 1.0 { rung.mean / (1.0 - slack) } else { f64::INFINITY },
-    });
+    let reach: Vec<Reach> = rungs
+        .iter()
+        .map(|rung| Reach {
+            effort: rung.effort.clone(),
+            from: rung.mean / (1.0 + slack),
+            to: if slack < 1.0 { rung.mean / (1.0 - slack) } else { f64::INFINITY },
+        })
+        .collect();
     let around = derived.legal_slack.map(|legal| (1.0 + legal.lo) / (1.0 - legal.lo));
     let chain = chain::view(&at, cell, &reader, &right);
     Ok(Explanation {
@@ -228,13 +242,21 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
         },
         false_move: if noise.variance > 0.0 { theory::false_move(slack, noise.variance) } else { 0.0 },
         resolve_rounds: around.and_then(|ratio| resolve(ratio, near)),
-        reach: reach.collect(),
-        nearest_target: derived.means[near],
+        nearest_target: nearest_held(target, &reach),
+        reach,
+        disorder: disorder(scenario),
         quiet: quiets(&at, std::slice::from_ref(cell), &right)?.pop().unwrap_or_default(),
         no_chain: chain.as_ref().err().cloned(),
         chain: chain.ok(),
         rungs,
     })
+}
+
+/// The target that is nearest to this one of those that a rung holds.
+fn nearest_held(target: f64, reach: &[Reach]) -> f64 {
+    let off = |held: f64| libm::log(held / target).abs();
+    let held = reach.iter().map(|reach| target.clamp(reach.from, reach.to));
+    held.min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(target)
 }
 
 fn word(scenario: &Scenario, rung: usize) -> String {

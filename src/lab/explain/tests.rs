@@ -219,7 +219,10 @@ fn odd_targets_and_bands_are_told() {
     assert!(said(9000, 150_000).contains("above the whole ladder"));
     assert!(said(100, 150_000).contains("below the whole ladder"));
     let between = said(1619, 150_000);
-    assert!(between.contains("half way between two rungs") && between.contains("goes round for ever"), "{between}");
+    assert!(
+        between.contains("half way between two rungs on the log scale") && between.contains("goes round for ever"),
+        "{between}"
+    );
     assert!(said(2048, 400_000).contains("so wide that"));
     assert!(said(2048, 1_000_000).contains("rung-3"), "a band that holds everything");
     let none = Cell { juice: Target::from_micros(0), ..scenario.base() };
@@ -245,4 +248,41 @@ fn a_slack_of_one_is_told_as_those_just_below_it() {
     assert!(one.gaps.iter().all(|gap| gap.infeasible == Some(0.0)));
     let page = text::render(&one);
     assert!(page.contains("rung-3 1024 and more") && !page.contains("in 0 % of readings"), "{page}");
+}
+
+/// A rung holds a target if its mean is in the band about it, and in no other sense.
+#[test]
+fn the_targets_that_are_held_are_those_of_the_list_in_every_sentence() {
+    let said = |text: &str| {
+        let scenario = load(text);
+        let told = explain(&scenario, &scenario.base()).unwrap();
+        let held = told.reach.iter().any(|reach| reach.holds(told.juice));
+        assert_eq!(held, told.nearest_target == told.juice, "{}", told.nearest_target);
+        (text::sentences(&told).remove(0), told.nearest_target)
+    };
+    let (held, nearest) = said(include_str!("../../../scenarios/sonnet-5.toml"));
+    assert!(held.contains("0.7 % more than that. At a slack of 15 % high holds it.") && nearest == 680.0, "{held}");
+    let (between, nearest) = said(include_str!("../../../scenarios/s03-mid-gap.toml"));
+    assert!(between.contains("no rung holds it; the nearest target that a rung holds is 1506 (rung-2)"), "{between}");
+    assert!((nearest - 1280.0 / 0.85).abs() < 1e-6);
+    let (above, nearest) = said(include_str!("../../../scenarios/s12-unreachable.toml"));
+    assert!(above.contains("above the whole ladder") && above.contains("holds is 6168 (rung-5)"), "{above}");
+    assert!((nearest - 5242.88 / 0.85).abs() < 1e-6);
+    let (two, _) = said(include_str!("../../../scenarios/s13-uneven-inverted.toml"));
+    assert!(two.contains("lies on rung-2"), "{two}");
+}
+
+#[test]
+fn a_ladder_that_is_out_of_order_is_told() {
+    for (text, words) in [
+        (include_str!("../../../gate/ladders/upside-down.toml"), "- The ladder is upside down: rung-5"),
+        (
+            include_str!("../../../scenarios/s13-uneven-inverted.toml"),
+            "- The ladder is not in order: rung-3 makes 1350",
+        ),
+    ] {
+        let scenario = load(text);
+        let page = text::render(&explain(&scenario, &scenario.base()).unwrap());
+        assert!(page.contains(words), "{page}");
+    }
 }

@@ -165,44 +165,76 @@ pub fn sentences(told: &Explanation) -> Vec<String> {
         (None, Some(why)) => all.push(format!("No chain can be worked out: {why}. A sweep can say what it comes to.")),
         (None, None) => {}
     }
-    if told.gaps.iter().any(|gap| gap.ratio <= 1.0) {
-        all.push("The ladder is not in order: some harder rung makes no more tokens than a softer one, and a law that climbs \
-                  for more will not find it there.".to_owned());
-    }
+    all.extend(told.disorder.iter().map(|text| format!("{}.", sentence(text))));
     if told.rungs.iter().any(|rung| rung.evidence == "assumed") {
         all.push("Some rungs are assumed: each number that rests on them is as good as its prior.".to_owned());
     }
     all
 }
 
+/// Where the target lies, and whether a rung holds it: whether a rung's mean is in the band about it.
 fn place(told: &Explanation) -> String {
     let (near, juice) = (&told.rungs[told.nearest], plain(told.juice));
-    let held = format!("the nearest target that a rung holds is {} ({})", three(told.nearest_target), near.effort);
-    let off = near.off.abs();
-    let most = told.rungs.iter().map(|rung| rung.mean).fold(0.0, f64::max);
-    let least = told.rungs.iter().map(|rung| rung.mean).fold(f64::INFINITY, f64::min);
-    if told.juice > most * (1.0 + told.slack) || told.juice < least * (1.0 - told.slack) {
-        let side = if told.juice > most { "above" } else { "below" };
+    let holders: Vec<&str> =
+        told.reach.iter().filter(|reach| reach.holds(told.juice)).map(|reach| reach.effort.as_str()).collect();
+    let makes = format!("{} makes {} tokens per turn", near.effort, three(near.mean));
+    if let [] = holders[..] {
+        let end = |reach: &&Reach| [reach.from, reach.to].contains(&told.nearest_target);
+        let by = told.reach.iter().find(end).map_or("", |reach| reach.effort.as_str());
+        let nearest = format!("the nearest target that a rung holds is {} ({by})", three(told.nearest_target));
+        let slack = percent(told.slack);
+        let side = if told.rungs.iter().all(|rung| rung.mean < told.juice) {
+            "above"
+        } else if told.rungs.iter().all(|rung| rung.mean > told.juice) {
+            "below"
+        } else {
+            return format!(
+                "The target of {juice} lies {}: {makes}, {}. At a slack of {slack} % no rung holds it; {nearest}.",
+                between(told),
+                apart(told)
+            );
+        };
         return format!(
-            "The target of {juice} lies {side} the whole ladder, so that the loop is pinned at its end; {held}."
+            "The target of {juice} lies {side} the whole ladder, so that the loop is pinned at its end: {makes}, {}. At a slack of \
+             {slack} % no rung holds it; {nearest}.",
+            apart(told)
         );
     }
-    if off < 0.005 {
+    if near.off.abs() < 0.005 {
         return format!(
             "The target of {juice} lies on {}, which makes {} tokens per turn.",
             near.effort,
             three(near.mean)
         );
     }
-    let phase = told.phase.map_or(0.0, f64::abs);
-    let where_ = if phase > 0.35 { "half way between two rungs" } else { "between two rungs, near one of them" };
     format!(
-        "The target of {juice} lies {where_}: {} makes {} tokens per turn, {} % {} than that; {held}.",
-        near.effort,
-        three(near.mean),
-        percent(off),
-        if near.off > 0.0 { "more" } else { "less" }
+        "The target of {juice} lies {}: {makes}, {}. At a slack of {} % {} {} it.",
+        between(told),
+        apart(told),
+        percent(told.slack),
+        holders.join(" and "),
+        one_or(holders.len(), "holds", "hold")
     )
+}
+
+fn between(told: &Explanation) -> &'static str {
+    if told.rungs.iter().all(|rung| rung.mean < told.juice) {
+        return "a little above the whole ladder";
+    }
+    if told.rungs.iter().all(|rung| rung.mean > told.juice) {
+        return "a little below the whole ladder";
+    }
+    if told.phase.map_or(0.0, f64::abs) > 0.35 {
+        "about half way between two rungs on the log scale"
+    } else {
+        "between two rungs, near one of them"
+    }
+}
+
+/// How far the nearest rung is from the target.
+fn apart(told: &Explanation) -> String {
+    let off = told.rungs[told.nearest].off;
+    format!("{} % {} than that", percent(off.abs()), if off > 0.0 { "more" } else { "less" })
 }
 
 fn window(told: &Explanation) -> String {
@@ -251,10 +283,10 @@ fn quiet(told: &Explanation) -> String {
     match quiet.period {
         0 => format!("Without any noise {} finds no rest and no period.", told.law),
         1 => format!(
-            "Without any noise {} comes to rest on {} after {} rounds{}.",
+            "Without any noise {} comes to rest on {} after {}{}.",
             told.law,
             word(quiet.hardest),
-            quiet.since,
+            counted(quiet.since, "round"),
             if quiet.right > 0.5 { "" } else { ", which is a wrong rung" }
         ),
         period => format!(
