@@ -3,6 +3,7 @@
 #![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot run the binary has failed")]
 
+use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -40,4 +41,49 @@ fn a_ladder_out_of_order_is_told_by_whatever_tries_settings_on_it() {
     let typical = file("scenarios/s02-typical.toml");
     let (_, err) = flyball(dir.path(), &sweep(&typical).split(' ').collect::<Vec<_>>());
     assert!(!err.contains("the ladder is"), "{err}");
+}
+
+#[test]
+fn the_help_of_what_takes_a_law_names_every_law() {
+    let dir = TempDir::new().unwrap();
+    for command in ["sweep", "explain", "simulate", "sensitivity", "replay"] {
+        let help = flyball(dir.path(), &[command, "--help"]).0;
+        let said: Vec<&str> = help.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+        for law in flyball::engine::LawKind::ALL {
+            assert!(said.contains(&law.name()), "{command} {law}: {help}");
+        }
+    }
+}
+
+#[test]
+fn a_precision_that_was_not_reached_is_told() {
+    let dir = TempDir::new().unwrap();
+    let typical = file("scenarios/s02-typical.toml");
+    let few = [
+        "sweep",
+        &typical,
+        "--law",
+        "reset",
+        "--over",
+        "300",
+        "--slack",
+        "0.15,0.3",
+        "--rounds",
+        "30",
+        "--html",
+        "page.html",
+    ];
+    let of = |more: &[&str]| {
+        let err = flyball(dir.path(), &[&few[..], more].concat()).1;
+        (err, fs::read_to_string(dir.path().join("page.html")).unwrap())
+    };
+    let (err, page) = of(&["--precision", "0.0001", "--runs", "20"]);
+    for said in [&err, &page] {
+        assert!(said.contains("the precision that was asked for, 0.01 points, was not reached with 20 runs"), "{said}");
+        assert!(said.contains("in 2 of 2 cells"), "{said}");
+    }
+    for enough in [&["--precision", "0.2", "--runs", "100"][..], &["--runs", "20"]] {
+        let (err, page) = of(enough);
+        assert!(!err.contains("was not reached") && !page.contains("was not reached"), "{err}");
+    }
 }

@@ -138,13 +138,14 @@ pub struct Sensitivity {
     /// The scenario file that everything is changed about
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// The law [default: the scenario's]
+    /// The law: fixed, reference, reset, confirm, evidence, cusum, integral, stride, stride3, model or hybrid [default: the
+    /// scenario's]
     #[arg(long, value_name = "LAW")]
     pub law: Option<String>,
     /// How to ask
     #[arg(long, value_enum, default_value = "morris")]
     pub method: Method,
-    /// Trajectories (morris) or points (sobol) [default: 20, 256]
+    /// Trajectories (morris, 2 at least) or points (sobol, 20 at least) [default: 20, 256]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 2, 65_536>)]
     pub points: Option<u32>,
     /// Runs at each point
@@ -169,7 +170,8 @@ pub struct Sensitivity {
 }
 
 const SENSITIVITY: &str = "\
-Eight factors are moved together over stated ranges: gaps, phase, noise, turns, seconds, sessions, over, slack. Screening (morris) \
+Eight factors are moved together, each over a range that is printed with what it is: gaps, phase, noise, turns, seconds, sessions, over, \
+slack. Screening (morris) \
 tells how far each moves the result across its range, and ranks; indices (sobol) tell which share of the variance would be left if \
 all others were known (total), and which would go if it alone were (first).
 
