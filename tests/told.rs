@@ -87,3 +87,31 @@ fn a_precision_that_was_not_reached_is_told() {
         assert!(!err.contains("was not reached") && !page.contains("was not reached"), "{err}");
     }
 }
+
+#[test]
+fn a_sensitivity_says_what_was_moved_and_what_cannot_be_told() {
+    let dir = TempDir::new().unwrap();
+    let typical = file("scenarios/s02-typical.toml");
+    let of = |more: &[&str]| {
+        let few = ["sensitivity", &typical, "--runs", "1", "--rounds", "20", "--html", "page.html"];
+        let out = flyball(dir.path(), &[&few[..], more].concat()).0;
+        (out, fs::read_to_string(dir.path().join("page.html")).unwrap())
+    };
+    let (fixed, page) = of(&["--law", "fixed", "--points", "3"]);
+    let on_rung = fixed.split("\non rung").nth(1).unwrap().split("\nreversals").next().unwrap();
+    assert!(on_rung.contains("Nothing that was moved moves it."), "{fixed}");
+    assert!(page.contains("Nothing that was moved moves it.") && !page.contains("hangs most on: gaps"));
+    for words in ["gaps      0.5 to 2 times", "over      60 to 3600 s", "slack     0.05 to 0.5 of the target"] {
+        assert!(fixed.contains(words), "{words}: {fixed}");
+    }
+    assert!(page.contains("over, 60 to 3600 s: the window"), "{page}");
+    let (few, page) = of(&["--law", "reference", "--method", "sobol", "--points", "20"]);
+    for said in [&few, &page] {
+        assert!(said.contains("can be told from 0 with 20 points") && said.contains("raise --points"), "{said}");
+    }
+    let mut command = Command::cargo_bin("flyball").unwrap();
+    let args = ["sensitivity", &typical, "--method", "sobol", "--points", "19"];
+    let refused = command.current_dir(dir.path()).args(args).output().unwrap();
+    let err = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && err.contains("--points: 19") && err.contains("from 20"), "{err}");
+}
