@@ -250,7 +250,7 @@ fn sensitivity_ranks() {
         "--method",
         "sobol",
         "--points",
-        "16",
+        "20",
         "--format",
         "json",
         "--plots",

@@ -149,7 +149,7 @@ Examples:
 /// Values for the axes of a grid.
 #[derive(Debug, Default, Args)]
 pub struct Axes {
-    /// Laws: fixed, reference, reset
+    /// Laws: fixed, reference, reset, confirm, evidence, cusum, integral, stride, stride3, model, hybrid
     #[arg(long, value_name = "LIST", action = ArgAction::Append)]
     pub law: Vec<String>,
     /// Targets, output tokens per turn
@@ -169,7 +169,8 @@ pub struct Axes {
 /// One setting, where it is not the scenario's.
 #[derive(Debug, Default, Args)]
 pub struct One {
-    /// The law: fixed, reference or reset [default: the scenario's]
+    /// The law: fixed, reference, reset, confirm, evidence, cusum, integral, stride, stride3, model or hybrid [default: the
+    /// scenario's]
     #[arg(long, value_name = "LAW")]
     pub law: Option<String>,
     /// The target, output tokens per turn [default: the scenario's]
@@ -393,7 +394,8 @@ pub struct Replay {
     /// Settings, as a flyball.toml [default: a run's own; the original's for logs]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// One law, or several to set side by side: fixed, reference, reset [default: that of the settings]
+    /// One law, or several to set side by side: fixed, reference, reset, confirm, evidence, cusum, integral, stride, stride3,
+    /// model, hybrid [default: that of the settings]
     #[arg(long, value_name = "LIST", action = ArgAction::Append)]
     pub law: Vec<String>,
     /// The target, output tokens per turn [default: that of the settings]

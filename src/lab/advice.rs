@@ -6,7 +6,7 @@
 
 use super::grid::{Cell, Grid};
 use super::scenario::Scenario;
-use crate::engine::Target;
+use crate::engine::{Target, counted};
 
 /// Where a target lies.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,12 +76,12 @@ pub fn advice(scenario: &Scenario, juice: Target) -> Option<String> {
             let there = if pinned == nearest { "there".to_owned() } else { format!("at {pinned}, the ladder's end") };
             Some(format!(
                 "juice {target} lies {side} the ladder: {nearest} makes {mean:.0} tokens per turn, the {end} of all rungs, and \
-                 the governor will be pinned {there}; the nearest target that can be held is {mean:.0}"
+                 the governor will be pinned {there}; the nearest target that lies on a rung is {mean:.0}"
             ))
         }
         Place::Between { below, above, slack } => Some(format!(
             "juice {target} lies between two rungs: {} makes {:.0} tokens per turn and {} makes {:.0}; the nearest targets \
-             that can be held are these, and a slack of {:.2} or more would hold this one on one rung",
+             that lie on a rung are these, and a slack of {:.2} or more would hold this one on one rung",
             below.0,
             below.1,
             above.0,
@@ -89,6 +89,36 @@ pub fn advice(scenario: &Scenario, juice: Target) -> Option<String> {
             (slack * 100.0).ceil() / 100.0
         )),
     }
+}
+
+/// A sentence where a harder effort makes no more tokens than a softer one; none where the ladder is in order. By the means that the
+/// scenario states, assumed ones at the middle of what they may be.
+#[must_use]
+pub fn disorder(scenario: &Scenario) -> Option<String> {
+    let words: Vec<&str> = scenario.ladder.efforts().iter().map(|effort| effort.word()).collect();
+    let means = scenario.derived().means;
+    let wrong: Vec<usize> = (1..means.len()).filter(|&soft| means[soft - 1] <= means[soft]).collect();
+    let (&first, last) = (wrong.first()?, means.len() - 1);
+    let pilot = "`flyball pilot` plans the run that measures it";
+    if wrong.len() == last && means[0] < means[last] {
+        return Some(format!(
+            "the ladder is upside down: {}, its hardest effort, makes {:.0} tokens per turn, and {}, its softest, {:.0}, so that a \
+             law that goes harder for more gets less; list the efforts the other way round, or if you doubt it, {pilot}",
+            words[0], means[0], words[last], means[last]
+        ));
+    }
+    let others = match wrong.len() {
+        1 => String::new(),
+        count => format!(" ({} like that in all)", counted(count, "pair")),
+    };
+    Some(format!(
+        "the ladder is not in order: {} makes {:.0} tokens per turn, and {}, the next softer, makes {:.0}{others}, so that a law that goes \
+         harder for more does not find it there; list the efforts by what they make, or if you doubt it, {pilot}",
+        words[first - 1],
+        means[first - 1],
+        words[first],
+        means[first]
+    ))
 }
 
 /// A sentence where a recommended cell lies at the end of a window or slack axis, past which something better may lie.
@@ -152,6 +182,29 @@ mod tests {
         let turned = Scenario::load(&softer, "s13-uneven-inverted.toml").unwrap();
         let said = advice(&turned, Target::from_tokens(90_000)).unwrap();
         assert!(said.contains(&format!("pinned at {first}, the ladder's end")), "{said}");
+    }
+
+    #[test]
+    fn a_ladder_that_is_out_of_order_is_told_with_the_rungs() {
+        let said = |text: &str| disorder(&Scenario::load(text, "x.toml").unwrap());
+        assert_eq!(said(include_str!("../../scenarios/s02-typical.toml")), None);
+        assert_eq!(said(include_str!("../../scenarios/sonnet-5.toml")), None);
+        let swapped = said(include_str!("../../scenarios/s13-uneven-inverted.toml")).unwrap();
+        assert!(
+            swapped.contains("not in order: rung-3 makes 1350")
+                && swapped.contains("rung-2, the next softer, makes 1500"),
+            "{swapped}"
+        );
+        assert!(swapped.contains("flyball pilot") && !swapped.contains("in all"), "{swapped}");
+        let down = said(include_str!("../../gate/ladders/upside-down.toml")).unwrap();
+        assert!(
+            down.contains("upside down: rung-5, its hardest effort, makes 500")
+                && down.contains("rung-0, its softest, 5243"),
+            "{down}"
+        );
+        let typical = include_str!("../../scenarios/s02-typical.toml");
+        let alike = said(&typical.replace("mean = 1280", "mean = 2048").replace("mean = 500,", "mean = 800,")).unwrap();
+        assert!(alike.contains("not in order: rung-3") && alike.contains("2 pairs like that"), "{alike}");
     }
 
     #[test]

@@ -305,10 +305,25 @@ fn name(cell: &Candidate<'_>) -> String {
     name
 }
 
+/// Why a cell had nothing to be compared with.
+fn alone(chosen: &str, cells: usize, relaxed: Option<Relaxed>) -> String {
+    let others = match (cells, relaxed) {
+        (1, _) => return format!("{chosen} is the only cell that was tried"),
+        (_, None) => {
+            "each of the others settles in fewer than 95 % of its runs, stands at an end of the ladder in more than 5 % of its rounds, \
+             or is fixed, which is only there to compare with"
+        }
+        (_, Some(Relaxed::Unreachable | Relaxed::NoneKeeps)) => {
+            "the others are fixed, which is only there to compare with"
+        }
+    };
+    format!("{chosen} is the only one of {cells} cells that may be chosen: {others}")
+}
+
 fn why(choice: &Choice, candidates: &[Candidate<'_>], setting: &Setting) -> String {
     let (chosen, best) = (name(&candidates[choice.chosen]), name(&candidates[choice.best]));
     let mut text = if choice.compared == 1 {
-        format!("{chosen} is the only cell that may be chosen")
+        alone(&chosen, candidates.len(), choice.relaxed)
     } else if choice.as_good == 1 {
         format!("{chosen} has the least loss of {} cells, and no other is as good", choice.compared)
     } else if choice.chosen == choice.best {
@@ -488,6 +503,12 @@ mod tests {
         assert_eq!(pick(tally(true, 5 * ONE), fine(), true), (0, None));
         assert_eq!(pick(tally(false, 0), tally(true, 9 * ONE), true), (0, Some(Relaxed::NoneKeeps)));
         assert_eq!(pick(tally(false, 90 * ONE), fine(), false), (0, Some(Relaxed::Unreachable)));
+        assert!(alone("reset", 1, None).ends_with("the only cell that was tried"));
+        assert!(
+            alone("reset", 2, None).contains("only one of 2 cells")
+                && alone("reset", 2, None).contains("settles in fewer")
+        );
+        assert!(alone("reset", 2, Some(Relaxed::NoneKeeps)).ends_with("only there to compare with"));
     }
 
     #[test]

@@ -11,7 +11,10 @@
 //! elimination without subtraction; the theory of success runs (Feller 1968, XIII.7) for rounds in a row.
 
 use super::special::{gamma_tails, normal_cdf};
-use super::theory::Chain;
+use super::theory::{Chain, log_edges};
+
+/// So many steps of a distribution of times are summed at the most: a second or so.
+const MOST_STEPS: u64 = 100_000_000;
 
 /// One way that a round can go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,7 +56,7 @@ impl Ways {
     #[must_use]
     pub fn gamma(n: f64, c: f64, mean: f64, target: f64, s: f64) -> Self {
         let shape = n / (c * c);
-        let (low, high) = (shape * target * (1.0 - s) / mean, shape * target * (1.0 + s) / mean);
+        let (low, high) = (shape * target * (1.0 - s).max(0.0) / mean, shape * target * (1.0 + s) / mean);
         let ((below, over_low), (under_high, above)) = (gamma_tails(shape, low), gamma_tails(shape, high));
         // E[X; X < a] of a gamma is its mean times the same tail with one more in the shape
         let ((cheap, _), (_, dear)) = (gamma_tails(shape + 1.0, low), gamma_tails(shape + 1.0, high));
@@ -69,7 +72,7 @@ impl Ways {
     /// form of Fenton and Wilkinson for sums of lognormals. `tokens` is what the round costs in the mean.
     #[must_use]
     pub fn lognormal(e: f64, s: f64, v: f64, tokens: f64) -> Self {
-        let (low, high) = (libm::log1p(-s), libm::log1p(s));
+        let (low, high) = log_edges(s);
         let sd = v.sqrt();
         // shifted by v, the same tails hold the share of the tokens
         let tails = |centre: f64| (normal_cdf((low - centre) / sd), normal_cdf((centre - high) / sd));
@@ -84,10 +87,10 @@ impl Ways {
     /// A round that surely holds or moves by where the mean lies, at this cost: no noise at all.
     #[must_use]
     pub fn certain(e: f64, s: f64, tokens: f64) -> Self {
-        let sure = Way { chance: 1.0, cost: tokens };
-        if e < libm::log1p(-s) {
+        let (sure, (low, high)) = (Way { chance: 1.0, cost: tokens }, log_edges(s));
+        if e < low {
             Self { up: sure, ..Self::default() }
-        } else if e > libm::log1p(s) {
+        } else if e > high {
             Self { down: sure, ..Self::default() }
         } else {
             Self { hold: sure, ..Self::default() }
@@ -180,6 +183,62 @@ impl Passage {
             Err(_) => attempts[rung].total(&solved),
         };
         Some((0..right.len()).map(from).collect())
+    }
+
+    /// The mean share of the first `rounds` rounds on each rung, from a start on one; nothing off the ladder, or for no
+    /// round.
+    #[must_use]
+    pub fn shares(&self, start: usize, rounds: u32) -> Option<Vec<f64>> {
+        if start >= self.rungs.len() || rounds == 0 {
+            return None;
+        }
+        let (mut at, mut sums) = (vec![0.0; self.rungs.len()], vec![0.0; self.rungs.len()]);
+        at[start] = 1.0;
+        for _ in 0..rounds {
+            let mut then = vec![0.0; at.len()];
+            for (rung, here) in at.iter().enumerate().filter(|(_, here)| **here > 0.0) {
+                sums[rung] += here;
+                self.ways(rung).for_each(|(to, way)| then[to] += here * way.chance);
+            }
+            at = then;
+        }
+        Some(sums.into_iter().map(|sum| sum / f64::from(rounds)).collect())
+    }
+
+    /// The chance that, from a start on a rung, `hold` rounds in a row on rungs that are `right` lie within the first
+    /// `rounds`: the distribution of the time to settle, summed. Nothing where [`before`](Self::before) says nothing, off
+    /// the ladder, or where it would take more than a hundred million steps.
+    #[must_use]
+    pub fn settled(&self, right: &[bool], hold: u32, start: usize, rounds: u32) -> Option<f64> {
+        let (rungs, run) = (self.rungs.len(), usize::try_from(hold).ok()?);
+        if right.len() != rungs || hold == 0 || start >= rungs {
+            return None;
+        }
+        if hold > rounds {
+            return Some(0.0);
+        }
+        if u64::from(rounds) * u64::from(hold) * rungs as u64 > MOST_STEPS {
+            return None;
+        }
+        // by rung and by how many right rounds in a row lie just before; of a wrong rung that does not matter
+        let place = |rung: usize, row: usize| rung * run + if right[rung] { row } else { 0 };
+        let mut at = vec![0.0; rungs * run];
+        at[place(start, 0)] = 1.0;
+        let mut settled = 0.0;
+        for _ in 0..rounds {
+            let mut then = vec![0.0; at.len()];
+            for (state, here) in at.iter().enumerate().filter(|(_, here)| **here > 0.0) {
+                let (rung, row) = (state / run, state % run);
+                let row = if right[rung] { row + 1 } else { 0 };
+                if row == run {
+                    settled += here;
+                    continue;
+                }
+                self.ways(rung).for_each(|(to, way)| then[place(to, row)] += here * way.chance);
+            }
+            at = then;
+        }
+        Some(settled)
     }
 
     /// Where a round at a rung may lead, itself included.
@@ -347,6 +406,61 @@ mod tests {
             let first = (got[0] * (1.0 - p) + got[1] * p) + 1.0;
             assert!(near(first, got[0]), "{got:?}");
         }
+    }
+
+    /// A coin again: the first heads in a row by a round has a chance that is counted over all sequences.
+    #[test]
+    fn the_chance_to_settle_is_that_of_all_sequences() {
+        let (p, hold, rounds) = (0.4, 3, 9_u32);
+        let passage = walk(&[(p, 1.0 - p), (p, 1.0 - p)]);
+        let counted: f64 = (0..1_u32 << rounds)
+            // the first round is the start's, a tail
+            .filter(|flips| flips & 1 == 0 && (0..rounds).any(|at| flips >> at & 0b111 == 0b111))
+            .map(|flips| {
+                let heads = f64::from(flips.count_ones());
+                libm::pow(p, heads) * libm::pow(1.0 - p, f64::from(rounds) - 1.0 - heads)
+            })
+            .sum();
+        let got = passage.settled(&[false, true], hold, 0, rounds).unwrap();
+        assert!(near(got, counted) && got > 0.1, "{got} {counted}");
+        // the mean time is the sum of the chances that it is not yet over
+        let mean: f64 = (hold..4000).map(|by| 1.0 - passage.settled(&[false, true], hold, 0, by).unwrap()).sum();
+        assert!(near(mean, passage.before(&[false, true], hold).unwrap()[0]), "{mean}");
+        assert_eq!(passage.settled(&[false, true], 10, 0, 9), Some(0.0));
+        assert_eq!(passage.settled(&[true, true], 9, 0, 9), Some(1.0));
+        assert_eq!((passage.settled(&[true], 1, 0, 9), passage.settled(&[true, true], 0, 0, 9)), (None, None));
+        assert_eq!(passage.settled(&[true, true], 100_000, 0, 100_000), None, "too long to sum");
+    }
+
+    #[test]
+    fn shares_of_a_plan_begin_at_the_start_and_end_in_the_long_run() {
+        let passage = walk(&[(0.5, 0.0), (0.2, 0.3), (0.0, 0.1)]);
+        assert_eq!(passage.shares(0, 1).unwrap(), [1.0, 0.0, 0.0]);
+        assert_eq!(passage.shares(0, 2).unwrap(), [0.75, 0.25, 0.0]);
+        let long = passage.chain().unwrap().stationary().unwrap();
+        let plan = passage.shares(2, 100_000).unwrap();
+        assert!(plan.iter().zip(&long).all(|(plan, long)| (plan - long).abs() < 1e-3), "{plan:?} {long:?}");
+        assert_eq!((passage.shares(3, 1), passage.shares(0, 0)), (None, None));
+    }
+
+    #[test]
+    fn ways_at_slack_one_go_on_from_those_just_below() {
+        for e in [-2.0, 0.0, 2.0] {
+            let of =
+                |s: f64| [Ways::lognormal(e, s, 0.4, 7.0), Ways::gamma(9.0, 1.0, 2000.0 * libm::exp(e), 2000.0, s)];
+            for (one, below) in of(1.0).into_iter().zip(of(0.999_999)) {
+                assert_eq!(one.up, Way::default());
+                assert!(
+                    (one.down.chance - below.down.chance).abs() < 1e-5 && (one.hold.cost - below.hold.cost).abs() < 1.0
+                );
+            }
+            for (two, one) in of(2.0).into_iter().zip(of(1.0)) {
+                assert!(two.up == Way::default() && two.down.chance <= one.down.chance, "{two:?} {one:?}");
+            }
+        }
+        let sure = |e: f64, s: f64| Ways::certain(e, s, 1.0);
+        assert_eq!((sure(-9.0, 1.0).hold.chance, sure(-9.0, 2.0).hold.chance), (1.0, 1.0));
+        assert_eq!((sure(0.7, 1.0).down.chance, sure(0.7, 2.0).hold.chance), (1.0, 1.0));
     }
 
     #[test]

@@ -30,11 +30,20 @@ pub fn ratios(means: &[f64]) -> Vec<f64> {
 }
 
 /// The share of targets, uniform on the log scale between two rungs, with neither in a band of slack `s`:
-/// 1 - ln((1+s)/(1-s)) / ln r, never negative. For 0 <= s < 1 and r > 1; nothing otherwise.
+/// 1 - ln((1+s)/(1-s)) / ln r, never negative; 0 for s of 1 and more, whose band has no lower edge. For s >= 0 and r > 1;
+/// nothing otherwise.
 #[must_use]
 pub fn infeasible_share(s: f64, r: f64) -> Option<f64> {
-    let reach = libm::log1p(s) - libm::log1p(-s);
-    ((0.0..1.0).contains(&s) && r > 1.0).then(|| (1.0 - reach / libm::log(r)).max(0.0))
+    let (low, high) = log_edges(s);
+    (s >= 0.0 && r > 1.0).then(|| (1.0 - (high - low) / libm::log(r)).max(0.0))
+}
+
+/// The edges of a band of slack `s`, as logs of what they are of the target: ln(1-s) and ln(1+s). A band of slack 1 and
+/// more reaches down to nothing, so that its lower edge is minus infinity and no reading lies under it.
+#[must_use]
+pub fn log_edges(s: f64) -> (f64, f64) {
+    let low = if s < 1.0 { libm::log1p(-s) } else { f64::NEG_INFINITY };
+    (low, libm::log1p(s))
 }
 
 /// Where a target lies between rungs: ln(J/mu)/ln r with mu the mean nearest on the log scale, in [-.5, .5] within an
@@ -64,9 +73,9 @@ pub fn false_move(s: f64, v: f64) -> f64 {
 /// The chances that a reading lies under and over the band, for a rung whose mean is e nats above the target.
 #[must_use]
 pub fn lognormal_tails(e: f64, s: f64, v: f64) -> (f64, f64) {
-    let (sd, centre) = (v.sqrt(), e - 0.5 * v);
-    let below = normal_cdf((libm::log1p(-s) - centre) / sd);
-    let above = normal_cdf((centre - libm::log1p(s)) / sd);
+    let ((low, high), sd, centre) = (log_edges(s), v.sqrt(), e - 0.5 * v);
+    let below = normal_cdf((low - centre) / sd);
+    let above = normal_cdf((centre - high) / sd);
     (below, above)
 }
 
@@ -83,7 +92,7 @@ pub fn rounds_to_resolve(z: f64, r: f64, c: f64, n: f64, tau: f64) -> f64 {
 #[must_use]
 pub fn gamma_reading_tails(n: f64, c: f64, mean: f64, target: f64, s: f64) -> (f64, f64) {
     let shape = n / (c * c);
-    let (below, _) = gamma_tails(shape, shape * target * (1.0 - s) / mean);
+    let (below, _) = gamma_tails(shape, shape * target * (1.0 - s).max(0.0) / mean);
     let (_, above) = gamma_tails(shape, shape * target * (1.0 + s) / mean);
     (below, above)
 }
@@ -391,7 +400,7 @@ mod tests {
             assert!(printed(legal.lo, lo, 2) && printed(legal.hi, hi, 2));
             assert!(infeasible_share(legal.lo, r).unwrap() < 1e-12);
         }
-        assert_eq!((legal_slack(1.0), legal_slack(f64::NAN), infeasible_share(1.0, 2.0)), (None, None, None));
+        assert_eq!((legal_slack(1.0), legal_slack(f64::NAN), infeasible_share(-0.1, 2.0)), (None, None, None));
         // the share counted over a fine grid of targets
         let (r, s, steps) = (1.6, 0.15, 100_000);
         let lonely = (0..steps).filter(|&step| {
@@ -400,6 +409,22 @@ mod tests {
         });
         let counted = f64::from(u32::try_from(lonely.count()).unwrap()) / f64::from(steps);
         assert!((counted - infeasible_share(s, r).unwrap()).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_band_of_slack_one_and_more_has_no_lower_edge() {
+        for e in [-2.0, 0.0, 2.0] {
+            let just_below = lognormal_tails(e, 0.999_999, 0.4);
+            let one = lognormal_tails(e, 1.0, 0.4);
+            assert!((one.0 - just_below.0).abs() < 1e-9 && (one.1 - just_below.1).abs() < 1e-5, "{e} {one:?}");
+            let two = lognormal_tails(e, 2.0, 0.4);
+            assert!(two.0 == 0.0 && two.1 < one.1 && two.1 > 0.0, "{e} {two:?}");
+        }
+        let gamma = |s: f64| gamma_reading_tails(10.0, 1.0, 3000.0, 2048.0, s);
+        assert!((gamma(1.0).1 - gamma(0.999_999).1).abs() < 1e-5 && gamma(2.0).1 < gamma(1.0).1, "{:?}", gamma(2.0));
+        assert_eq!((gamma(1.0).0, gamma(2.0).0), (0.0, 0.0));
+        assert!((false_move(1.0, 0.4) - false_move(0.999_999, 0.4)).abs() < 1e-5 && false_move(2.0, 0.4) > 0.0);
+        assert_eq!((infeasible_share(1.0, 2.0), infeasible_share(2.0, 2.0)), (Some(0.0), Some(0.0)));
     }
 
     #[test]

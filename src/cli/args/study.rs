@@ -23,7 +23,8 @@ pub struct Explain {
 
 const EXPLAIN: &str = "\
 Nothing is simulated, save the loop without any noise. Where a window reads one round at most, reference and reset are a chain whose \
-long run, moves, reversals and times to settle are worked out: exact for gamma turns that all take as long, else good to a few points.
+shares of rounds, moves, reversals and times to settle are worked out: exact for gamma turns that all take as long, else an estimate that says \
+what it takes for granted and is not so, and how far off it may be. Of other laws all but the chain is told.
 
 Examples:
   flyball explain scenarios/s02-typical.toml
@@ -138,13 +139,14 @@ pub struct Sensitivity {
     /// The scenario file that everything is changed about
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// The law [default: the scenario's]
+    /// The law: fixed, reference, reset, confirm, evidence, cusum, integral, stride, stride3, model or hybrid [default: the
+    /// scenario's]
     #[arg(long, value_name = "LAW")]
     pub law: Option<String>,
     /// How to ask
     #[arg(long, value_enum, default_value = "morris")]
     pub method: Method,
-    /// Trajectories (morris) or points (sobol) [default: 20, 256]
+    /// Trajectories (morris, 2 at least) or points (sobol, 20 at least) [default: 20, 256]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 2, 65_536>)]
     pub points: Option<u32>,
     /// Runs at each point
@@ -169,7 +171,8 @@ pub struct Sensitivity {
 }
 
 const SENSITIVITY: &str = "\
-Eight factors are moved together over stated ranges: gaps, phase, noise, turns, seconds, sessions, over, slack. Screening (morris) \
+Eight factors are moved together, each over a range that is printed with what it is: gaps, phase, noise, turns, seconds, sessions, over, \
+slack. Screening (morris) \
 tells how far each moves the result across its range, and ranks; indices (sobol) tell which share of the variance would be left if \
 all others were known (total), and which would go if it alone were (first).
 

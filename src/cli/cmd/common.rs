@@ -10,7 +10,7 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::input::{self, Role};
 use crate::cli::output::{Folder, hint};
 use crate::engine::{Answer, Ladder, Mean, Ratio, Side, Target, Verdict};
-use crate::lab::advice::advice;
+use crate::lab::advice::{advice, disorder};
 use crate::lab::axis::{self, Axis, AxisError, JUICE, OVER, REST, SLACK};
 use crate::lab::bounds::MAX_THREADS;
 use crate::lab::fixed::ufloat;
@@ -138,14 +138,20 @@ pub fn read<T>(flag: &str, text: &str, value: impl Fn(&str) -> Result<T, String>
     value(text).map_err(|why| Failure::usage(wrong(why)))
 }
 
-/// Says beforehand what is odd about the targets.
+/// Says beforehand what is odd about the ladder and the targets.
 pub fn advise(scenario: &Scenario, juices: &[Target]) {
     const MOST: usize = 5;
+    out_of_order(scenario);
     let all: Vec<String> = juices.iter().filter_map(|juice| advice(scenario, *juice)).collect();
     all.iter().take(MOST).for_each(|text| hint(text));
     if all.len() > MOST {
         hint(&format!("{} more targets lie off the ladder or between two rungs", all.len() - MOST));
     }
+}
+
+/// Says beforehand where a harder effort makes no more than a softer one.
+pub fn out_of_order(scenario: &Scenario) {
+    disorder(scenario).iter().for_each(|text| hint(&format!("{}: {text}", scenario.name)));
 }
 
 /// A table's lines, without the blanks at their ends.

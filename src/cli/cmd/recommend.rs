@@ -53,6 +53,7 @@ pub fn run(args: &Recommend) -> Outcome {
     };
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
     let folder = output::results(&place, args.html.as_deref())?;
+    scenarios.iter().for_each(common::out_of_order);
     let told = recommend(&request).map_err(Failure::usage)?;
     let told = told.ok_or_else(|| Failure::said("there is no setting to try"))?;
     let page = Page {

@@ -17,8 +17,8 @@ use crate::lab::bounds::{self, MAX_ROUNDS};
 use crate::lab::metric::Metric;
 use crate::lab::page;
 use crate::lab::result::VERSION;
-use crate::lab::sensitivity::factors::{Asked, FACTORS, RESULTS, indexed, screened};
-use crate::lab::sensitivity::{Effect, Index};
+use crate::lab::sensitivity::factors::{Asked, FACTORS, Factor, RESULTS, TOLD, indexed, screened};
+use crate::lab::sensitivity::{Effect, FEWEST_POINTS, Index, words};
 
 /// Trajectories where nobody says how many.
 const TRAJECTORIES: u32 = 20;
@@ -35,6 +35,11 @@ pub fn run(args: &Sensitivity) -> Outcome {
     let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS).map_err(Failure::usage)?;
     let folder = output::places(args.plots.as_deref(), args.html.as_deref())?;
     let usual = if args.method == Method::Morris { TRAJECTORIES } else { POINTS };
+    if let (Method::Sobol, Some(points @ ..FEWEST_POINTS)) = (args.method, args.points) {
+        return Err(Failure::said(format!(
+            "--points: {points}: with --method sobol it must be from {FEWEST_POINTS} to 65536, as fewer have no intervals"
+        )));
+    }
     let asked = Asked {
         scenario: &scenario,
         law,
@@ -77,6 +82,15 @@ impl Found {
         }
     }
 
+    /// What it says of one result.
+    fn said(&self, result: usize, points: u32) -> Vec<String> {
+        match self {
+            Self::Effects(found) => found.get(result).map(|row| words::of_effects(row, points)),
+            Self::Indices(found) => found.get(result).map(|row| words::of_indices(row, points)),
+        }
+        .unwrap_or_default()
+    }
+
     /// What it rests on, in words.
     fn footing(&self, asked: &Asked<'_>) -> String {
         match self {
@@ -100,9 +114,19 @@ fn command(args: &Sensitivity, asked: &Asked<'_>) -> String {
     )
 }
 
-const SIZES: &str =
-    "size: the mean size of the effect; mean: with its sign; spread: how much it hangs on where the others stand";
-const SHARES: &str = "first: what would go if this factor were known; total: what would be left if all others were";
+const SIZES: &str = "size is by how much moving a factor across its whole range changes the result, in the mean over where the others stand; \
+                     mean is the same with its sign; spread is its standard deviation: how much it hangs on where the others stand";
+const SHARES: &str = "first is the share of the variance that would go if this factor alone were known; total is the share that would be left \
+                      if all others were, which is what it does together with them";
+
+/// What is moved, with its range: name, range, meaning.
+fn ranges() -> impl Iterator<Item = (&'static str, String, &'static str)> {
+    let row = |(name, factor): (&'static str, Factor)| {
+        let Factor { least, most, unit, what } = factor;
+        (name, format!("{least} to {most} {unit}"), what)
+    };
+    FACTORS.into_iter().zip(TOLD).map(row)
+}
 
 /// What a result is called, its unit, and how many of that unit one is.
 fn unit(metric: Metric) -> (&'static str, &'static str, f64) {
@@ -111,7 +135,7 @@ fn unit(metric: Metric) -> (&'static str, &'static str, f64) {
     } else if metric == Metric::Reversals {
         ("reversals", "per 100 rounds", 1.0)
     } else {
-        ("excess", "nats", 1.0)
+        ("straying", "nats beyond the best rungs; 0.1 is about 10 %", 1.0)
     }
 }
 
@@ -125,10 +149,21 @@ fn text(asked: &Asked<'_>, found: &Found) -> String {
         counted(asked.rounds, "round"),
         asked.seed
     );
-    match found {
-        Found::Effects(found) => effects(head, found),
-        Found::Indices(found) => indices(head, found),
+    let mut text = head + "\nmoved together, each across its range about the scenario:\n";
+    for (name, range, what) in ranges() {
+        let _ = writeln!(text, "  {name:<10}{range:<27}{what}");
     }
+    for (at, metric) in RESULTS.into_iter().enumerate() {
+        match found {
+            Found::Effects(found) => found.get(at).iter().for_each(|found| effects(&mut text, metric, found)),
+            Found::Indices(found) => found.get(at).iter().for_each(|found| indices(&mut text, metric, found)),
+        }
+        found.said(at, asked.points).iter().for_each(|said| {
+            let _ = writeln!(text, "  {said}");
+        });
+    }
+    let _ = writeln!(text, "\n{}", if let Found::Effects(_) = found { SIZES } else { SHARES });
+    text
 }
 
 /// Places of the factors, the largest first.
@@ -138,45 +173,25 @@ fn order(size: impl Fn(usize) -> f64) -> Vec<usize> {
     places
 }
 
-fn effects(mut text: String, found: &[Vec<Effect>]) -> String {
-    for (metric, effects) in RESULTS.into_iter().zip(found) {
-        let (name, unit, scale) = unit(metric);
-        let _ = write!(
-            text,
-            "\n{name}, {unit}: what moving a factor across its range does\n  {:<10}{:>16}{:>10}{:>10}\n",
-            "factor", "size (95 %)", "mean", "spread"
-        );
-        for at in order(|at| effects[at].size) {
-            let Effect { size, half, mean, spread } = effects[at];
-            let size = format!("{:.2} +- {:.2}", size * scale, half * scale);
-            let _ = writeln!(text, "  {:<10}{size:>16}{:>10.2}{:>10.2}", FACTORS[at], mean * scale, spread * scale);
-        }
+fn effects(text: &mut String, metric: Metric, effects: &[Effect]) {
+    let (name, unit, scale) = unit(metric);
+    let _ = write!(text, "\n{name}, {unit}\n  {:<10}{:>16}{:>10}{:>10}\n", "factor", "size (95 %)", "mean", "spread");
+    for at in order(|at| effects[at].size) {
+        let Effect { size, half, mean, spread } = effects[at];
+        let size = format!("{:.2} +- {:.2}", size * scale, half * scale);
+        let _ = writeln!(text, "  {:<10}{size:>16}{:>10.2}{:>10.2}", FACTORS[at], mean * scale, spread * scale);
     }
-    let _ = writeln!(text, "\n{SIZES}");
-    text
 }
 
-fn indices(mut text: String, found: &[Vec<Index>]) -> String {
-    for (metric, indices) in RESULTS.into_iter().zip(found) {
-        let _ = write!(
-            text,
-            "\n{}: share of the variance\n  {:<10}{:>24}{:>24}\n",
-            unit(metric).0,
-            "factor",
-            "first (95 %)",
-            "total (95 %)"
-        );
-        for at in order(|at| indices[at].total) {
-            let Index { first, first_interval: f, total, total_interval: t } = indices[at];
-            let (first, total) = (
-                format!("{first:.2} ({:.2} to {:.2})", f.lo, f.hi),
-                format!("{total:.2} ({:.2} to {:.2})", t.lo, t.hi),
-            );
-            let _ = writeln!(text, "  {:<10}{first:>24}{total:>24}", FACTORS[at]);
-        }
+fn indices(text: &mut String, metric: Metric, indices: &[Index]) {
+    let (name, first, total) = (unit(metric).0, "first (95 %)", "total (95 %)");
+    let _ = write!(text, "\n{name}: share of the variance\n  {:<10}{first:>24}{total:>24}\n", "factor");
+    for at in order(|at| indices[at].total) {
+        let Index { first, first_interval: f, total, total_interval: t } = indices[at];
+        let (first, total) =
+            (format!("{first:.2} ({:.2} to {:.2})", f.lo, f.hi), format!("{total:.2} ({:.2} to {:.2})", t.lo, t.hi));
+        let _ = writeln!(text, "  {:<10}{first:>24}{total:>24}", FACTORS[at]);
     }
-    let _ = writeln!(text, "\n{SHARES}");
-    text
 }
 
 fn effect(effect: &Effect) -> Value {
@@ -204,7 +219,18 @@ fn object(asked: &Asked<'_>, found: &Found) -> Value {
             (metric.name().to_owned(), Value::Object(factors))
         })
         .collect();
+    let moved: Vec<Value> = FACTORS
+        .into_iter()
+        .zip(TOLD)
+        .map(|(name, told)| json!({ "name": name, "least": told.least, "most": told.most, "unit": told.unit, "what": told.what }))
+        .collect();
+    let said: serde_json::Map<String, Value> = RESULTS
+        .into_iter()
+        .enumerate()
+        .map(|(at, metric)| (metric.name().to_owned(), found.said(at, asked.points).into()))
+        .collect();
     json!({
+        "factors": moved, "said": said,
         "version": VERSION, "scenario": asked.scenario.name, "law": asked.law.name(), "method": found.method(),
         "points": asked.points, "runs": asked.runs, "rounds": asked.rounds, "seed": asked.seed, "results": results,
     })

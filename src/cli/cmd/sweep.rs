@@ -11,14 +11,16 @@ use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::cli::signal;
-use crate::engine::counted;
+use crate::engine::{Ratio, counted};
 use crate::lab::advice;
 use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS, MAX_THREADS};
+use crate::lab::fixed::from_micros;
 use crate::lab::grid::{Cell, Grid};
+use crate::lab::metric::Metric;
 use crate::lab::page;
 use crate::lab::pictures::{self, conduct};
 use crate::lab::report::{choice, csv, decimal, ends, json, table};
-use crate::lab::result::{SweepResult, VERSION};
+use crate::lab::result::{CellResult, SweepResult, VERSION};
 use crate::lab::scenario::{GovernorSettings, Scenario};
 use crate::lab::settings::Settings;
 use crate::lab::sweep::{Engine, Finished, Job, SweepError, summarise, sweep, sweep_to};
@@ -55,6 +57,7 @@ pub fn run(args: &Sweep) -> Outcome {
         return Ok(Exit::Interrupted);
     }
     let result = summarise(&job, &finished).map_err(Failure::internal)?;
+    let missed = precision.and_then(|precision| missed(&result, precision));
 
     let printed = output::print(&report(args, &result)?);
     folder.forget(is_ours)?;
@@ -62,7 +65,7 @@ pub fn run(args: &Sweep) -> Outcome {
     settings(&folder, &job, &result)?;
     let drawn = pictures(&folder, &job, &finished, &result)?;
     if let Some(file) = &args.html {
-        let html = page::html(&html::page(&result, drawn));
+        let html = page::html(&html::page(&result, drawn, missed.as_deref()));
         output::write_whole(file, |out| out.write_all(html.as_bytes()))?;
         output::say(&format!("wrote {}", file.display()));
     }
@@ -70,10 +73,38 @@ pub fn run(args: &Sweep) -> Outcome {
     printed?;
     let recommended = result.chosen.iter().filter_map(|chosen| result.cell(chosen.cell));
     recommended.filter_map(|cell| advice::edge(&grid, cell)).for_each(|text| output::hint(&text));
+    missed.iter().for_each(|text| output::hint(text));
     if let Some(done) = result.runs_done {
         output::say(&format!("incomplete: {done} of {}", counted(result.runs, "run")));
     }
     Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Success })
+}
+
+/// A sentence where some cell's share on right rungs is not known as well as was asked; none where all are.
+fn missed(result: &SweepResult, precision: Ratio) -> Option<String> {
+    let asked = i64::from(precision.ppm());
+    let half = |cell: &CellResult| cell.figure(Metric::OnRung)?.interval.map(|(low, high)| (high - low) / 2);
+    // a cell of one run has no interval, and is not known at all; ends are rounded to millionths
+    let wide = |cell: &&CellResult| half(cell).is_none_or(|half| half > asked + 1);
+    let many = result.cells.iter().filter(wide).count();
+    let points = |micros: i64| figure(from_micros(micros) * 100.0);
+    let widest = result.cells.iter().filter_map(half).max();
+    let widest = widest.map_or_else(String::new, |half| format!(", the widest is +- {}", points(half)));
+    (many > 0).then(|| {
+        format!(
+            "the precision that was asked for, {} points, was not reached with {}: in {many} of {} the interval is wider{widest}; raise --runs, \
+             four times as many halve an interval",
+            points(asked),
+            counted(result.runs_done.unwrap_or(result.runs), "run"),
+            counted(result.cells.len(), "cell")
+        )
+    })
+}
+
+/// A number to four places at the most.
+fn figure(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// What is to be run, within bounds.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::broken::{Broken, broken};
 use super::reading::Reader;
 use crate::engine::LawKind;
 use crate::lab::grid::Cell;
@@ -15,7 +16,8 @@ use crate::sim::{Accounting, AgentSpec};
 pub enum Footing {
     /// Gamma turns that all take as long, and nothing else: true to the last digit.
     Exact,
-    /// The log of a reading taken as normal, counts of turns by their distribution: good to a few points.
+    /// The log of a reading taken as normal, counts of turns by their distribution: good to
+    /// [`WITHIN`](super::WITHIN) points where nothing is [`Broken`].
     Estimate,
 }
 
@@ -24,9 +26,17 @@ pub enum Footing {
 pub struct ChainView {
     /// What it rests on.
     pub footing: Footing,
+    /// What an estimate takes for granted and is not so here: with any of it the figures may be off by [`Broken::off`].
+    pub broken: Vec<Broken>,
+    /// The share of the planned rounds on each rung, hardest first, from the start on.
+    pub planned: Vec<f64>,
+    /// The share of them on right rungs.
+    pub planned_right: f64,
+    /// The share of runs that settle within the planned rounds; none where it takes too long to work out.
+    pub settled: Option<f64>,
     /// The long run's share of rounds on each rung, hardest first; none where it depends on the start.
     pub occupancy: Option<Vec<f64>>,
-    /// The share on right rungs.
+    /// The long run's share on right rungs.
     pub on_right: Option<f64>,
     /// Moves per 100 rounds.
     pub moves: Option<f64>,
@@ -61,10 +71,21 @@ pub(super) fn view(scenario: &Scenario, cell: &Cell, reader: &Reader<'_>, right:
     let start = spec.rungs.len() - 1 - scenario.plan.start.index().min(spec.rungs.len() - 1);
     let chain = passage.chain().ok_or("a chance could not be worked out")?;
     let occupancy = chain.stationary();
+    let mut planned = passage.shares(start, scenario.plan.rounds).ok_or("there is no round")?;
     let sum = |shares: &Vec<f64>| shares.iter().zip(&rising).filter(|(_, right)| **right).map(|(share, _)| share).sum();
+    let planned_right = sum(&planned);
+    planned.reverse();
     let hundred = |share: Option<f64>| share.map(|share| 100.0 * share);
     Ok(ChainView {
         footing: if exact.is_some() { Footing::Exact } else { Footing::Estimate },
+        broken: broken(scenario, reader, &planned)
+            .into_iter()
+            // what is exact takes nothing for granted but that all rounds are run
+            .filter(|broken| exact.is_none() || *broken == Broken::Early)
+            .collect(),
+        planned_right,
+        planned,
+        settled: passage.settled(&rising, hold, start, scenario.plan.rounds),
         on_right: occupancy.as_ref().map(sum),
         occupancy: occupancy.map(|mut shares| {
             shares.reverse();
@@ -83,8 +104,20 @@ pub(super) fn view(scenario: &Scenario, cell: &Cell, reader: &Reader<'_>, right:
 /// Whether one reading rests on one round, whose outcome hangs on its rung alone.
 fn applies(scenario: &Scenario, cell: &Cell) -> Result<(), String> {
     let spec = scenario.agent.spec();
+    if cell.law == LawKind::Fixed {
+        return Err(format!("{} never moves, and stays where it starts", cell.law));
+    }
     if !matches!(cell.law, LawKind::Reference | LawKind::Reset) {
         return Err(format!("{} remembers more than the rung that it stands on", cell.law));
+    }
+    let tuning = &scenario.governor.tuning;
+    if tuning.cooldown > 0 {
+        return Err(
+            "a cooldown holds the rung for some rounds after a move, and a chain has no memory of it".to_owned()
+        );
+    }
+    if tuning.slack_below.is_some() || tuning.slack_above.is_some() {
+        return Err("the band has a slack of its own on one side, and a chain takes both for the same".to_owned());
     }
     let window = scenario.derived_at(cell.juice).window_rounds;
     if window > 1.0 {
@@ -93,6 +126,15 @@ fn applies(scenario: &Scenario, cell: &Cell) -> Result<(), String> {
     let drift = &spec.drift;
     if !drift.steps.is_empty() || drift.ramp_per_100 != 0.0 || drift.walk != 0.0 {
         return Err("the load drifts, and a chain has no time".to_owned());
+    }
+    if spec.accounting != Accounting::Final {
+        return Err(
+            "usage is not told turn by turn as it is spent, so that a reading is mostly what a round's end tells"
+                .to_owned(),
+        );
+    }
+    if spec.faults.truncated > 0.0 {
+        return Err("rounds are cut short, and a chain takes them for whole".to_owned());
     }
     if spec.faults.empty > 0.0 || !spec.faults.outages.is_empty() {
         return Err("after a round without a turn the one before is read again".to_owned());
@@ -114,7 +156,7 @@ fn constant_turn(scenario: &Scenario, cell: &Cell) -> Option<f64> {
         rung.size.is_gamma() && usual && rung.shift.is_none()
     });
     let calm = spec.session.tau == 0.0 && spec.session.trend == 0.0 && spec.turn.outliers.is_none();
-    let whole = spec.turns.cv == 0.0 && spec.faults.truncated == 0.0 && spec.accounting == Accounting::Final;
+    let whole = spec.turns.cv == 0.0;
     let millis = libm::rint((time.overhead.mean + time.tool.mean) * 1000.0);
     let sound = plain && calm && whole && fast && still(&time.overhead) && still(&time.tool) && millis >= 1.0;
     // no report of an earlier round is ever in the window

@@ -1,21 +1,25 @@
 //! What can be said of a scenario and its settings before anything is simulated: where the target lies, what a window
 //! holds, how noisy a reading is, what the loop does without noise, and the chain that it is with it.
 //!
-//! Estimates for people, and exact where exactness can be had: [`Footing`] says which. It chooses nothing and scores
+//! Estimates for people, and exact where exactness can be had: [`Footing`] says which, and [`Broken`] what an estimate takes
+//! for granted and is not so. It chooses nothing and scores
 //! nothing. Rungs stand *hardest first*, as in the scenario; `up` is towards the harder end. Units: tokens per turn,
 //! seconds, rounds, shares of one; moves and reversals per 100 rounds. Formulas: the control study, sections 3 and 5.2.
 
+mod broken;
 mod chain;
 mod quiet;
 mod reading;
 pub mod text;
 
+pub use broken::{Broken, WITHIN};
 pub use chain::{ChainView, Footing};
 pub use quiet::Quiet;
 pub(in crate::lab) use quiet::{quiets, silenced};
 
 use serde::Serialize;
 
+use super::advice::disorder;
 use super::fixed::ufloat;
 use super::grid::Cell;
 use super::scenario::{Evidence, Scenario};
@@ -79,8 +83,16 @@ pub struct Reach {
     pub effort: String,
     /// The least target that has its mean in the band.
     pub from: f64,
-    /// The largest.
+    /// The largest; infinite (null in JSON) at a slack of 1 and more, whose band reaches down to nothing.
     pub to: f64,
+}
+
+impl Reach {
+    /// Whether the rung holds this target.
+    #[must_use]
+    pub fn holds(&self, target: f64) -> bool {
+        (self.from..=self.to).contains(&target)
+    }
 }
 
 /// What the window holds, on the rung nearest the target.
@@ -135,8 +147,10 @@ pub struct Explanation {
     pub resolve_rounds: Option<f64>,
     /// The targets that each rung holds.
     pub reach: Vec<Reach>,
-    /// The nearest target that a rung holds in the middle of its band: that rung's mean.
+    /// The nearest target, on the log scale, that a rung holds at the slack of the settings: the target itself where one does.
     pub nearest_target: f64,
+    /// What is wrong with the order of the ladder, where something is.
+    pub disorder: Option<String>,
     /// What the loop does without noise.
     pub quiet: Quiet,
     /// The chain, where there is one.
@@ -196,11 +210,14 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
         infeasible: theory::infeasible_share(slack, ratio),
         resolve_rounds: resolve(ratio, rung),
     });
-    let reach = rungs.iter().filter(|_| slack < 1.0).map(|rung| Reach {
-        effort: rung.effort.clone(),
-        from: rung.mean / (1.0 + slack),
-        to: rung.mean / (1.0 - slack),
-    });
+    let reach: Vec<Reach> = rungs
+        .iter()
+        .map(|rung| Reach {
+            effort: rung.effort.clone(),
+            from: rung.mean / (1.0 + slack),
+            to: if slack < 1.0 { rung.mean / (1.0 - slack) } else { f64::INFINITY },
+        })
+        .collect();
     let around = derived.legal_slack.map(|legal| (1.0 + legal.lo) / (1.0 - legal.lo));
     let chain = chain::view(&at, cell, &reader, &right);
     Ok(Explanation {
@@ -223,15 +240,23 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
             turns: derived.window_turns,
             rounds: derived.window_rounds,
         },
-        false_move: if noise.variance > 0.0 && slack < 1.0 { theory::false_move(slack, noise.variance) } else { 0.0 },
+        false_move: if noise.variance > 0.0 { theory::false_move(slack, noise.variance) } else { 0.0 },
         resolve_rounds: around.and_then(|ratio| resolve(ratio, near)),
-        reach: reach.collect(),
-        nearest_target: derived.means[near],
+        nearest_target: nearest_held(target, &reach),
+        reach,
+        disorder: disorder(scenario),
         quiet: quiets(&at, std::slice::from_ref(cell), &right)?.pop().unwrap_or_default(),
         no_chain: chain.as_ref().err().cloned(),
         chain: chain.ok(),
         rungs,
     })
+}
+
+/// The target that is nearest to this one of those that a rung holds.
+fn nearest_held(target: f64, reach: &[Reach]) -> f64 {
+    let off = |held: f64| libm::log(held / target).abs();
+    let held = reach.iter().map(|reach| target.clamp(reach.from, reach.to));
+    held.min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(target)
 }
 
 fn word(scenario: &Scenario, rung: usize) -> String {

@@ -37,6 +37,7 @@ pub(super) struct Reader<'a> {
     target: f64,
     slack: f64,
     over: f64,
+    rest: f64,
 }
 
 impl<'a> Reader<'a> {
@@ -46,7 +47,25 @@ impl<'a> Reader<'a> {
             target: ufloat(cell.juice.micros()) / 1e6,
             slack: f64::from(cell.slack.ppm()) / 1e6,
             over: ufloat(cell.over.count()) / 1000.0,
+            rest: ufloat(cell.rest.count()) / 1000.0,
         }
+    }
+
+    /// The share of rounds on a rung that are shorter than the window, the pause after them counted: the window of the
+    /// next one may reach behind them.
+    pub(super) fn short(&self, rung: usize) -> f64 {
+        let model = &self.spec.rungs[rung];
+        let (seconds, _) = self.seconds(model, self.size(model).0);
+        let short = self.counts(model).into_iter().filter(|count| count * seconds + self.rest < self.over);
+        ufloat(short.count() as u64) / f64::from(PARTS)
+    }
+
+    /// The share of a turn's time that its tokens take.
+    pub(super) fn token_time(&self, rung: usize) -> f64 {
+        let model = &self.spec.rungs[rung];
+        let mean = self.size(model).0;
+        let (seconds, _) = self.seconds(model, mean);
+        if seconds > 0.0 { mean / self.spec.time.tokens_per_second / seconds } else { 0.0 }
     }
 
     pub(super) fn noise(&self, rung: usize) -> Noise {
@@ -78,7 +97,7 @@ impl<'a> Reader<'a> {
                 let e = libm::log(mean * self.bias(count, read) / self.target);
                 let variance = self.variance(model, cv, read);
                 let tokens = read * mean;
-                let ways = if variance > 0.0 && self.slack < 1.0 {
+                let ways = if variance > 0.0 {
                     Ways::lognormal(e, self.slack, variance, tokens)
                 } else {
                     Ways::certain(e, self.slack, tokens)

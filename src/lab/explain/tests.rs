@@ -32,46 +32,103 @@ fn the_typical_case_is_told_as_the_study_has_it() {
     }
 }
 
-/// Simulated share on right rungs and reversals per 100 rounds, at the scenario's own settings.
-fn simulated(scenario: &Scenario) -> (f64, f64) {
+/// A scenario's own settings with the law `reference`, simulated: percent of rounds on right rungs, moves and reversals per
+/// 100 rounds, percent of runs that settle.
+fn simulated(scenario: &Scenario, runs: u32) -> [f64; 4] {
+    let cell = scenario.base();
     let grid = scenario.grid(crate::lab::grid::Axes {
-        law: Some(vec![scenario.governor.law]),
-        juice: Some(vec![scenario.governor.juice]),
-        over: Some(vec![scenario.governor.over]),
-        slack: Some(vec![scenario.governor.slack]),
-        rest: Some(vec![scenario.governor.rest]),
+        law: Some(vec![cell.law]),
+        juice: Some(vec![cell.juice]),
+        over: Some(vec![cell.over]),
+        slack: Some(vec![cell.slack]),
+        rest: Some(vec![cell.rest]),
     });
     let grid = grid.unwrap();
-    let job = Job { scenario, grid: &grid, runs: 20, rounds: 200, seed: 5, threads: 1, engine: Engine::Tables };
+    let rounds = scenario.plan.rounds;
+    let job = Job { scenario, grid: &grid, runs, rounds, seed: 5, threads: 1, engine: Engine::Tables };
     let tally = sweep(&job, &AtomicBool::new(false), &|_| {}).unwrap().tallies.remove(0);
     let mean = |metric| tally.moments(metric).mean().unwrap();
-    (mean(Metric::OnRung), mean(Metric::Reversals))
+    [100.0 * mean(Metric::OnRung), mean(Metric::Moves), mean(Metric::Reversals), 100.0 * mean(Metric::Settled)]
 }
 
-/// How far the estimated chain may be from a simulation: points of rounds, and reversals per 100 rounds.
+/// README's sentence on the chain, and what the page itself says of how good it is, against a simulation of every scenario: where
+/// nothing is amiss it is within the points that are claimed, where something is it is within what that is said to do,
+/// and the scenarios are those that README names.
 #[test]
-fn the_estimated_chain_is_good_to_a_few_points() {
-    let (mut worst, mut sum) = ((0.0_f64, 0.0_f64), (0.0, 0.0));
-    for text in [
-        include_str!("../../../scenarios/s01-quiet.toml"),
-        include_str!("../../../scenarios/s02-typical.toml"),
-        include_str!("../../../scenarios/s03-mid-gap.toml"),
-        include_str!("../../../scenarios/s08-heavy-tails.toml"),
-        include_str!("../../../scenarios/s09-session-effects.toml"),
-        include_str!("../../../scenarios/s12-unreachable.toml"),
-        include_str!("../../../scenarios/s15-trend.toml"),
-    ] {
-        let scenario = load(text);
-        let chain = explain(&scenario, &scenario.base()).unwrap().chain.unwrap();
-        assert_eq!(chain.footing, Footing::Estimate);
-        let (right, reversals) = simulated(&scenario);
-        let off = (chain.on_right.unwrap() - right, chain.reversals.unwrap() - reversals);
-        worst = (worst.0.max(off.0.abs()), worst.1.max(off.1.abs()));
-        sum = (sum.0 + off.0.abs(), sum.1 + off.1.abs());
+fn the_chain_is_as_good_as_is_claimed_of_each_scenario() {
+    let mut files: Vec<_> = std::fs::read_dir("scenarios").unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let (mut sound, mut amiss, mut none, mut worst) = (vec![], vec![], vec![], 0.0_f64);
+    for file in files {
+        let mut scenario = Scenario::read(&file).unwrap();
+        (scenario.governor.law, scenario.governor.slack) = (LawKind::Reference, Ratio::from_ppm(150_000));
+        let name = scenario.name.clone();
+        let Some(chain) = explain(&scenario, &scenario.base()).unwrap().chain else {
+            none.push(name);
+            continue;
+        };
+        assert_eq!(chain.footing, Footing::Estimate, "{name}");
+        // what comes of rounds takes the slow engine
+        let [right, moves, reversals, settled] = simulated(&scenario, if scenario.outcome.is_some() { 8 } else { 40 });
+        let off = (100.0 * chain.planned_right - right).abs();
+        if let Some(most) = chain.broken.iter().map(|broken| broken.off()).max() {
+            assert!(off <= f64::from(most), "{name}: {off:.1} points, {:?}", chain.broken);
+            worst = worst.max(off);
+            amiss.push(name);
+            continue;
+        }
+        let within = f64::from(WITHIN);
+        assert!(off <= within, "{name}: {off:.1} points");
+        let apart = (chain.moves.unwrap() - moves, chain.reversals.unwrap() - reversals);
+        assert!(apart.0.abs() <= within && apart.1.abs() <= within, "{name}: {apart:?} moves and reversals");
+        // forty runs know a share to fifteen points
+        assert!((100.0 * chain.settled.unwrap() - settled).abs() <= 15.0, "{name}: {settled} % settle");
+        sound.push(name.split('-').next().unwrap().to_owned());
     }
-    // the worst is a window of four turns that are large and slow at once
-    assert!(worst.0 < 0.09 && worst.1 < 11.0, "{worst:?}");
-    assert!(sum.0 / 7.0 < 0.035 && sum.1 / 7.0 < 3.5, "{sum:?}");
+    assert_eq!(amiss.len() + sound.len() + none.len(), 22);
+    assert_eq!(
+        none,
+        [
+            "s06-short-rounds",
+            "s10-load-step",
+            "s11-ramp",
+            "s14-flaky",
+            "s18a-lump-fed-typical",
+            "s18b-lump-fed-public-log"
+        ]
+    );
+    let readme = include_str!("../../../README.md");
+    let named = format!("({}) it is within {WITHIN} points", sound.join(", "));
+    assert!(readme.contains(&named), "README does not say: {named}");
+    let most = Broken::ALL.iter().map(|broken| broken.off()).max().unwrap();
+    assert!(readme.contains(&format!("up to {most} points")) && worst <= f64::from(most), "{worst:.1}");
+}
+
+/// Where a chain may be far off it promises nothing and denies nothing; elsewhere it says the share of runs that settle.
+#[test]
+fn whether_it_settles_is_said_as_a_share_and_denied_only_where_theory_does() {
+    let said = |text: &str| {
+        let mut scenario = load(text);
+        scenario.governor.law = LawKind::Reference;
+        text::sentences(&explain(&scenario, &scenario.base()).unwrap()).join("\n")
+    };
+    let gpt = said(include_str!("../../../scenarios/gpt-5.5.toml"));
+    assert!(
+        !gpt.contains("expect it not to settle")
+            && gpt.contains("may be far off here")
+            && gpt.contains("at the middle"),
+        "{gpt}"
+    );
+    let third = said(include_str!("../../../scenarios/s13-uneven-inverted.toml"));
+    assert!(third.contains("About 32.2 % of runs settle (10 right rounds in a row) within the 200 rounds"), "{third}");
+    assert!(!third.contains("expect it not"), "{third}");
+    let most = said(include_str!("../../../scenarios/s03-mid-gap.toml"));
+    assert!(most.contains("More than 99.9 % of runs settle"), "{most}");
+    let hardly = said(include_str!("../../../scenarios/s02-typical.toml"));
+    assert!(
+        hardly.contains("Fewer than 0.1 % of runs settle") && hardly.contains("expect it not to settle"),
+        "{hardly}"
+    );
 }
 
 /// A plant of eleven rungs, ratio 1.6, on which every round is ten turns of ten seconds without scatter.
@@ -138,7 +195,16 @@ fn where_there_is_no_chain_it_says_why() {
     };
     let typical = include_str!("../../../scenarios/s02-typical.toml");
     assert!(why(typical, LawKind::Reference, 3600).contains("4.1 rounds"));
-    assert!(why(typical, LawKind::Fixed, 300).contains("fixed"));
+    assert!(why(typical, LawKind::Fixed, 300).contains("fixed never moves"));
+    assert!(why(typical, LawKind::Stride, 300).contains("stride remembers"));
+    let with = |old: &str, new: &str| {
+        assert!(typical.contains(old), "{old}");
+        why(&typical.replacen(old, new, 1), LawKind::Reference, 300)
+    };
+    assert!(with("budget = 0", "budget = 0\ncooldown = 2").contains("cooldown"));
+    assert!(with("budget = 0", "budget = 0\nslack_above = 0.3").contains("one side"));
+    assert!(with("[session]", "[faults]\ntruncated = 0.2\n[session]").contains("cut short"));
+    assert!(why(include_str!("../../../scenarios/s18a-lump-fed-typical.toml"), LawKind::Reset, 300).contains("usage"));
     assert!(why(include_str!("../../../scenarios/s10-load-step.toml"), LawKind::Reference, 300).contains("drifts"));
     assert!(why(include_str!("../../../scenarios/s14-flaky.toml"), LawKind::Reference, 300).contains("without a turn"));
 }
@@ -153,9 +219,70 @@ fn odd_targets_and_bands_are_told() {
     assert!(said(9000, 150_000).contains("above the whole ladder"));
     assert!(said(100, 150_000).contains("below the whole ladder"));
     let between = said(1619, 150_000);
-    assert!(between.contains("half way between two rungs") && between.contains("goes round for ever"), "{between}");
+    assert!(
+        between.contains("half way between two rungs on the log scale") && between.contains("goes round for ever"),
+        "{between}"
+    );
     assert!(said(2048, 400_000).contains("so wide that"));
     assert!(said(2048, 1_000_000).contains("rung-3"), "a band that holds everything");
     let none = Cell { juice: Target::from_micros(0), ..scenario.base() };
     assert!(explain(&scenario, &none).is_err());
+}
+
+/// The simulator takes a slack of 1, so there is nothing special about it: its numbers go on from those just below.
+#[test]
+fn a_slack_of_one_is_told_as_those_just_below_it() {
+    let scenario = typical();
+    let told = |ppm: u32| {
+        let cell = Cell { slack: Ratio::from_ppm(ppm), ..scenario.base() };
+        explain(&scenario, &cell).unwrap()
+    };
+    let (one, below) = (told(1_000_000), told(999_999));
+    for (one, below) in one.rungs.iter().zip(&below.rungs) {
+        assert!((one.below - below.below).abs() < 1e-4 && (one.above - below.above).abs() < 1e-4, "{one:?} {below:?}");
+    }
+    assert!(one.rungs[0].above > 0.5 && one.false_move > 0.0 && (one.false_move - below.false_move).abs() < 1e-4);
+    let (chain, just) = (one.chain.as_ref().unwrap(), below.chain.as_ref().unwrap());
+    assert!((chain.on_right.unwrap() - just.on_right.unwrap()).abs() < 1e-2, "{chain:?}");
+    assert!(one.reach.iter().all(|reach| reach.to.is_infinite()), "{:?}", one.reach);
+    assert!(one.gaps.iter().all(|gap| gap.infeasible == Some(0.0)));
+    let page = text::render(&one);
+    assert!(page.contains("rung-3 1024 and more") && !page.contains("in 0 % of readings"), "{page}");
+}
+
+/// A rung holds a target if its mean is in the band about it, and in no other sense.
+#[test]
+fn the_targets_that_are_held_are_those_of_the_list_in_every_sentence() {
+    let said = |text: &str| {
+        let scenario = load(text);
+        let told = explain(&scenario, &scenario.base()).unwrap();
+        let held = told.reach.iter().any(|reach| reach.holds(told.juice));
+        assert_eq!(held, told.nearest_target == told.juice, "{}", told.nearest_target);
+        (text::sentences(&told).remove(0), told.nearest_target)
+    };
+    let (held, nearest) = said(include_str!("../../../scenarios/sonnet-5.toml"));
+    assert!(held.contains("0.7 % more than that. At a slack of 15 % high holds it.") && nearest == 680.0, "{held}");
+    let (between, nearest) = said(include_str!("../../../scenarios/s03-mid-gap.toml"));
+    assert!(between.contains("no rung holds it; the nearest target that a rung holds is 1506 (rung-2)"), "{between}");
+    assert!((nearest - 1280.0 / 0.85).abs() < 1e-6);
+    let (above, nearest) = said(include_str!("../../../scenarios/s12-unreachable.toml"));
+    assert!(above.contains("above the whole ladder") && above.contains("holds is 6168 (rung-5)"), "{above}");
+    assert!((nearest - 5242.88 / 0.85).abs() < 1e-6);
+    let (two, _) = said(include_str!("../../../scenarios/s13-uneven-inverted.toml"));
+    assert!(two.contains("lies on rung-2"), "{two}");
+}
+
+#[test]
+fn a_ladder_that_is_out_of_order_is_told() {
+    for (text, words) in [
+        (include_str!("../../../gate/ladders/upside-down.toml"), "- The ladder is upside down: rung-5"),
+        (
+            include_str!("../../../scenarios/s13-uneven-inverted.toml"),
+            "- The ladder is not in order: rung-3 makes 1350",
+        ),
+    ] {
+        let scenario = load(text);
+        let page = text::render(&explain(&scenario, &scenario.base()).unwrap());
+        assert!(page.contains(words), "{page}");
+    }
 }

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{ChainView, Explanation, Footing, Gap, RESOLVED};
+use super::{Broken, ChainView, Explanation, Footing, Gap, RESOLVED, Reach, WITHIN};
+use crate::engine::{counted, one_or};
 use crate::lab::fit::figures::three;
 
 /// Beyond so many rounds nobody waits.
 const NEVER: f64 = 1e6;
+/// Fewer runs than this share are no reason to hope.
+const RARE: f64 = 0.01;
 
 /// The whole page.
 #[must_use]
@@ -31,8 +34,8 @@ pub fn render(told: &Explanation) -> String {
             let _ = writeln!(text, "{} over {}: {}", one.harder, one.softer, gap(one));
         }
     }
-    let reach = told.reach.iter().map(|reach| format!("{} {} to {}", reach.effort, three(reach.from), three(reach.to)));
-    let _ = writeln!(text, "targets that a rung holds at this slack: {}", reach.collect::<Vec<_>>().join("; "));
+    let reach: Vec<String> = told.reach.iter().map(held).collect();
+    let _ = writeln!(text, "targets that a rung holds at this slack: {}", reach.join("; "));
     if let Some(chain) = &told.chain {
         text.push('\n');
         text.push_str(&chained(told, chain));
@@ -42,6 +45,12 @@ pub fn render(told: &Explanation) -> String {
         let _ = writeln!(text, "- {sentence}");
     }
     text
+}
+
+/// The targets that a rung holds: a band of slack 1 and more reaches down to nothing, so that no target is too high.
+fn held(reach: &Reach) -> String {
+    let to = if reach.to.is_finite() { format!("to {}", three(reach.to)) } else { "and more".to_owned() };
+    format!("{} {} {to}", reach.effort, three(reach.from))
 }
 
 fn gap(gap: &Gap) -> String {
@@ -94,25 +103,41 @@ fn align(rows: &[Vec<String>], text: &mut String) {
 }
 
 fn chained(told: &Explanation, chain: &ChainView) -> String {
-    let mut text = match chain.footing {
-        Footing::Exact => "the chain of this law, exact".to_owned(),
-        Footing::Estimate => "the chain of this law, estimated: good to a few points".to_owned(),
+    let mut text = match (chain.footing, off(chain)) {
+        (Footing::Exact, None) => "the chain of this law, exact".to_owned(),
+        (Footing::Estimate, None) => format!(
+            "the chain of this law, estimated; nothing that it takes for granted is amiss here, and on such canonical scenarios it is \
+             within {WITHIN} points of a simulation"
+        ),
+        (Footing::Exact | Footing::Estimate, Some(points)) => format!(
+            "the chain of this law, which may be far off here: by up to {points} points of rounds on canonical scenarios of which \
+             this is so, too:{}",
+            chain.broken.iter().map(|broken| format!("\n    {}", broken.words())).collect::<String>()
+        ),
     };
-    if let Some(occupancy) = &chain.occupancy {
-        let shares = told.rungs.iter().zip(occupancy).filter(|(_, share)| **share >= 5e-4);
-        let shares: Vec<String> = shares.map(|(rung, share)| format!("{} {}", rung.effort, percent(*share))).collect();
-        let _ = write!(text, "\n  in the long run, % of rounds: {}", shares.join(", "));
+    let shares = |shares: &[f64]| {
+        let shares = told.rungs.iter().zip(shares).filter(|(_, share)| **share >= 5e-4);
+        let shares = shares.map(|(rung, share)| format!("{} {}", rung.effort, percent(*share)));
+        shares.collect::<Vec<_>>().join(", ")
+    };
+    let _ = write!(
+        text,
+        "\n  in the {} that {} planned, % of rounds: {}; on right rungs {}",
+        counted(told.rounds, "round"),
+        one_or(told.rounds, "is", "are"),
+        shares(&chain.planned),
+        percent(chain.planned_right)
+    );
+    if let (Some(occupancy), Some(right)) = (&chain.occupancy, chain.on_right) {
+        let _ =
+            write!(text, "\n  in the long run, % of rounds: {}; on right rungs {}", shares(occupancy), percent(right));
     }
-    if let (Some(right), Some(moves), Some(reversals)) = (chain.on_right, chain.moves, chain.reversals) {
-        let _ = write!(
-            text,
-            "\n  on right rungs {} % of rounds; {moves:.1} moves and {reversals:.1} reversals per 100 rounds",
-            percent(right)
-        );
+    if let (Some(moves), Some(reversals)) = (chain.moves, chain.reversals) {
+        let _ = write!(text, "\n  in the long run {moves:.1} moves and {reversals:.1} reversals per 100 rounds");
     }
     let _ = write!(
         text,
-        "\n  first right round after {} rounds and {} tokens; the first of {} in a row after {} rounds and {} tokens\n",
+        "\n  in the mean, first right round after {} rounds and {} tokens; the first of {} in a row after {} rounds and {} tokens\n",
         many(chain.hit_rounds),
         many(chain.hit_tokens),
         told.hold,
@@ -120,6 +145,11 @@ fn chained(told: &Explanation, chain: &ChainView) -> String {
         many(chain.settle_tokens)
     );
     text
+}
+
+/// By how many points a chain was off at most where the same is not so; none where nothing is amiss.
+fn off(chain: &ChainView) -> Option<u32> {
+    chain.broken.iter().map(|broken| broken.off()).max()
 }
 
 /// What the numbers mean.
@@ -131,48 +161,80 @@ pub fn sentences(told: &Explanation) -> Vec<String> {
     all.push(quiet(told));
     all.extend(slack(told));
     match (&told.chain, &told.no_chain) {
-        (Some(chain), _) => all.extend(settles(told, chain)),
+        (Some(chain), _) => all.push(settles(told, chain)),
         (None, Some(why)) => all.push(format!("No chain can be worked out: {why}. A sweep can say what it comes to.")),
         (None, None) => {}
     }
-    if told.gaps.iter().any(|gap| gap.ratio <= 1.0) {
-        all.push("The ladder is not in order: some harder rung makes no more tokens than a softer one, and a law that climbs \
-                  for more will not find it there.".to_owned());
-    }
+    all.extend(told.disorder.iter().map(|text| format!("{}.", sentence(text))));
     if told.rungs.iter().any(|rung| rung.evidence == "assumed") {
         all.push("Some rungs are assumed: each number that rests on them is as good as its prior.".to_owned());
     }
     all
 }
 
+/// Where the target lies, and whether a rung holds it: whether a rung's mean is in the band about it.
 fn place(told: &Explanation) -> String {
     let (near, juice) = (&told.rungs[told.nearest], plain(told.juice));
-    let held = format!("the nearest target that a rung holds is {} ({})", three(told.nearest_target), near.effort);
-    let off = near.off.abs();
-    let most = told.rungs.iter().map(|rung| rung.mean).fold(0.0, f64::max);
-    let least = told.rungs.iter().map(|rung| rung.mean).fold(f64::INFINITY, f64::min);
-    if told.juice > most * (1.0 + told.slack) || told.juice < least * (1.0 - told.slack) {
-        let side = if told.juice > most { "above" } else { "below" };
+    let holders: Vec<&str> =
+        told.reach.iter().filter(|reach| reach.holds(told.juice)).map(|reach| reach.effort.as_str()).collect();
+    let makes = format!("{} makes {} tokens per turn", near.effort, three(near.mean));
+    if let [] = holders[..] {
+        let end = |reach: &&Reach| [reach.from, reach.to].contains(&told.nearest_target);
+        let by = told.reach.iter().find(end).map_or("", |reach| reach.effort.as_str());
+        let nearest = format!("the nearest target that a rung holds is {} ({by})", three(told.nearest_target));
+        let slack = percent(told.slack);
+        let side = if told.rungs.iter().all(|rung| rung.mean < told.juice) {
+            "above"
+        } else if told.rungs.iter().all(|rung| rung.mean > told.juice) {
+            "below"
+        } else {
+            return format!(
+                "The target of {juice} lies {}: {makes}, {}. At a slack of {slack} % no rung holds it; {nearest}.",
+                between(told),
+                apart(told)
+            );
+        };
         return format!(
-            "The target of {juice} lies {side} the whole ladder, so that the loop is pinned at its end; {held}."
+            "The target of {juice} lies {side} the whole ladder, so that the loop is pinned at its end: {makes}, {}. At a slack of \
+             {slack} % no rung holds it; {nearest}.",
+            apart(told)
         );
     }
-    if off < 0.005 {
+    if near.off.abs() < 0.005 {
         return format!(
             "The target of {juice} lies on {}, which makes {} tokens per turn.",
             near.effort,
             three(near.mean)
         );
     }
-    let phase = told.phase.map_or(0.0, f64::abs);
-    let where_ = if phase > 0.35 { "half way between two rungs" } else { "between two rungs, near one of them" };
     format!(
-        "The target of {juice} lies {where_}: {} makes {} tokens per turn, {} % {} than that; {held}.",
-        near.effort,
-        three(near.mean),
-        percent(off),
-        if near.off > 0.0 { "more" } else { "less" }
+        "The target of {juice} lies {}: {makes}, {}. At a slack of {} % {} {} it.",
+        between(told),
+        apart(told),
+        percent(told.slack),
+        holders.join(" and "),
+        one_or(holders.len(), "holds", "hold")
     )
+}
+
+fn between(told: &Explanation) -> &'static str {
+    if told.rungs.iter().all(|rung| rung.mean < told.juice) {
+        return "a little above the whole ladder";
+    }
+    if told.rungs.iter().all(|rung| rung.mean > told.juice) {
+        return "a little below the whole ladder";
+    }
+    if told.phase.map_or(0.0, f64::abs) > 0.35 {
+        "about half way between two rungs on the log scale"
+    } else {
+        "between two rungs, near one of them"
+    }
+}
+
+/// How far the nearest rung is from the target.
+fn apart(told: &Explanation) -> String {
+    let off = told.rungs[told.nearest].off;
+    format!("{} % {} than that", percent(off.abs()), if off > 0.0 { "more" } else { "less" })
 }
 
 fn window(told: &Explanation) -> String {
@@ -221,10 +283,10 @@ fn quiet(told: &Explanation) -> String {
     match quiet.period {
         0 => format!("Without any noise {} finds no rest and no period.", told.law),
         1 => format!(
-            "Without any noise {} comes to rest on {} after {} rounds{}.",
+            "Without any noise {} comes to rest on {} after {}{}.",
             told.law,
             word(quiet.hardest),
-            quiet.since,
+            counted(quiet.since, "round"),
             if quiet.right > 0.5 { "" } else { ", which is a wrong rung" }
         ),
         period => format!(
@@ -256,23 +318,51 @@ fn slack(told: &Explanation) -> Option<String> {
     None
 }
 
-fn settles(told: &Explanation, chain: &ChainView) -> Option<String> {
-    let planned = f64::from(told.rounds);
-    let hold = told.hold;
-    if chain.settle_rounds > planned {
-        return Some(format!(
-            "It takes {} rounds in the mean until {hold} right rounds in a row begin, more than the {planned} that are planned: \
-             expect it not to settle.",
-            many(chain.settle_rounds)
-        ));
-    }
-    (chain.settle_rounds >= 1.0).then(|| {
+/// How many runs settle within the plan, and when in the mean. A chain that may be off promises and denies nothing.
+fn settles(told: &Explanation, chain: &ChainView) -> String {
+    let run = format!("{} in a row", counted(told.hold, "right round"));
+    let plan = format!("the {} that {} planned", counted(told.rounds, "round"), one_or(told.rounds, "is", "are"));
+    let mean = if chain.settle_rounds.is_infinite() {
+        String::new()
+    } else {
         format!(
-            "It settles, {hold} right rounds in a row, after {} rounds and {} tokens in the mean.",
+            "; in the mean they begin after {} rounds and {} tokens, however long that takes",
             many(chain.settle_rounds),
             many(chain.settle_tokens)
         )
-    })
+    };
+    let ladder =
+        if chain.broken.contains(&Broken::Assumed) { ", on a ladder with the assumed rungs at the middle" } else { "" };
+    match (chain.settled, off(chain)) {
+        (Some(share), Some(_)) => format!(
+            "By this chain, which may be far off here, {} of runs settle ({run}) within {plan}{mean}{ladder}. A sweep can say what is true.",
+            share_of(share)
+        ),
+        (Some(share), None) if share < RARE => {
+            format!(
+                "{} of runs settle ({run}) within {plan}{mean}: expect it not to settle.",
+                sentence(&share_of(share))
+            )
+        }
+        (Some(share), None) => format!("{} of runs settle ({run}) within {plan}{mean}.", sentence(&share_of(share))),
+        (None, _) => format!("How many runs settle ({run}) within {plan} takes too long to work out{mean}."),
+    }
+}
+
+/// A share of runs, which is never quite none and never quite all where it is not.
+fn share_of(share: f64) -> String {
+    match 100.0 * share {
+        none if none <= 0.0 => "none".to_owned(),
+        few if few < 0.1 => "fewer than 0.1 %".to_owned(),
+        most if most > 99.9 => "more than 99.9 %".to_owned(),
+        percent => format!("about {percent:.1} %"),
+    }
+}
+
+/// With a capital at its begin.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A count that may be beyond all patience.

@@ -1,15 +1,6 @@
 //! The eight factors of a scenario and its settings, each from its least to its most.
 //!
-//! | factor | range | what is changed |
-//! |---|---|---|
-//! | gaps | x .5 to 2 | logs of the rungs' means, from that nearest the target |
-//! | phase | -.5 to .5 gaps | where the target lies between rungs: all means are moved |
-//! | noise | x .6 to 1.5 | coefficient of variation of turns |
-//! | turns | x .25 to 3 | turns of a round |
-//! | seconds | x .25 to 1.5 | seconds of a turn |
-//! | sessions | 0 to .5 | tau |
-//! | over | 60 to 3600 s | the window, even on the log scale |
-//! | slack | .05 to .5 | half the width of the band |
+//! [`TOLD`] has their names, ranges and meanings, from which both the runs and what is printed are made.
 //!
 //! Ranges follow the control study, section 4, about the scenario given instead of its base case.
 
@@ -28,6 +19,51 @@ use crate::sim::{AgentModel, SizeError};
 
 /// The factors, in order.
 pub const FACTORS: [&str; 8] = ["gaps", "phase", "noise", "turns", "seconds", "sessions", "over", "slack"];
+
+/// A factor for people.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    /// Its least value.
+    pub least: f64,
+    /// Its most.
+    pub most: f64,
+    /// What these count: `times` what the scenario has, or a unit of its own.
+    pub unit: &'static str,
+    /// What is changed.
+    pub what: &'static str,
+}
+
+/// What each of [`FACTORS`] is, in the same order.
+pub const TOLD: [Factor; FACTORS.len()] = [
+    Factor {
+        least: 0.5,
+        most: 2.0,
+        unit: "times",
+        what: "how far apart rungs' means are, on the log scale, from the one nearest the target",
+    },
+    Factor {
+        least: -0.5,
+        most: 0.5,
+        unit: "gaps",
+        what: "where the target lies beside a rung: 0 is on it, 0.5 half way to the next",
+    },
+    Factor {
+        least: 0.6,
+        most: 1.5,
+        unit: "times",
+        what: "how uneven turns are: the coefficient of variation of their sizes",
+    },
+    Factor { least: 0.25, most: 3.0, unit: "times", what: "turns of a round" },
+    Factor { least: 0.25, most: 1.5, unit: "times", what: "seconds of a turn" },
+    Factor {
+        least: 0.0,
+        most: 0.5,
+        unit: "nats",
+        what: "how much sessions differ: the standard deviation of the log of a session's level",
+    },
+    Factor { least: 60.0, most: 3600.0, unit: "s", what: "the window of the law, even on the log scale" },
+    Factor { least: 0.05, most: 0.5, unit: "of the target", what: "half the width of the law's band" },
+];
 
 /// What is looked at.
 pub const RESULTS: [Metric; 3] = [Metric::OnRung, Metric::Reversals, Metric::ExcessLog];
@@ -88,12 +124,18 @@ pub fn indexed(asked: &Asked<'_>) -> Result<Vec<Vec<Index>>, SweepError> {
 impl Asked<'_> {
     /// The results at a point of the unit cube, on the same luck everywhere.
     fn at(&self, point: &[f64]) -> Result<[f64; 3], SweepError> {
-        let between = |at: usize, least: f64, most: f64| least + (most - least) * point[at];
-        let log = |at: usize, least: f64, most: f64| libm::exp(between(at, libm::log(least), libm::log(most)));
+        let on = |at: usize, least: f64, most: f64| least + (most - least) * point[at];
+        let between = |at: usize| on(at, TOLD[at].least, TOLD[at].most);
+        // even on the log scale, in so many parts of the unit
+        let log_in = |at: usize, parts: f64| {
+            let Factor { least, most, .. } = TOLD[at];
+            libm::exp(on(at, libm::log(least * parts), libm::log(most * parts)))
+        };
+        let log = |at: usize| log_in(at, 1.0);
         let scenario = self.changed(&between, &log).unwrap_or_else(|_| self.scenario.clone());
         let base = scenario.base();
-        let over = Millis::new(whole(log(6, 60_000.0, 3_600_000.0)).unsigned_abs().max(1));
-        let slack = Ratio::from_ppm(u32::try_from(micros(between(7, 0.05, 0.5))).unwrap_or(150_000));
+        let over = Millis::new(whole(log_in(6, 1000.0)).unsigned_abs().max(1));
+        let slack = Ratio::from_ppm(u32::try_from(micros(between(7))).unwrap_or(150_000));
         let cell = Cell { law: self.law, over, slack, ..base };
         let asked =
             Trial { scenario: &scenario, cells: &[cell], runs: 0..self.runs, rounds: self.rounds, seed: self.seed };
@@ -105,33 +147,29 @@ impl Asked<'_> {
         Ok([of(0), of(1), of(2)])
     }
 
-    fn changed(
-        &self,
-        between: &dyn Fn(usize, f64, f64) -> f64,
-        log: &dyn Fn(usize, f64, f64) -> f64,
-    ) -> Result<Scenario, SizeError> {
+    fn changed(&self, between: &dyn Fn(usize) -> f64, log: &dyn Fn(usize) -> f64) -> Result<Scenario, SizeError> {
         let derived = self.scenario.derived();
         let near = libm::log(derived.means[derived.nearest]);
         let target = libm::log(crate::lab::fixed::ufloat(self.scenario.governor.juice.micros()) / 1e6);
-        let stretch = log(0, 0.5, 2.0);
+        let stretch = log(0);
         let around = derived.legal_slack.map_or(1.4, |legal| (1.0 + legal.lo) / (1.0 - legal.lo));
-        let phase = between(1, -0.5, 0.5) * stretch * libm::log(around);
+        let phase = between(1) * stretch * libm::log(around);
         let mut spec = self.scenario.agent.spec().clone();
         for (rung, model) in spec.rungs.iter_mut().enumerate() {
             let own = libm::log(derived.means[rung]);
             // the rung nearest the target stands `phase` below it, and the others about it
             let place = target - phase + stretch * (own - near);
-            model.size = model.size.resized(libm::exp(place - own), log(2, 0.6, 1.5))?;
+            model.size = model.size.resized(libm::exp(place - own), log(2))?;
         }
         let most = spec.turns.most();
-        spec.turns.mean = (spec.turns.mean * log(3, 0.25, 3.0)).max(1.0);
+        spec.turns.mean = (spec.turns.mean * log(3)).max(1.0);
         spec.turns.min = spec.turns.min.min(u32::try_from(whole(spec.turns.mean)).unwrap_or(1)).max(1);
         spec.turns.max = Some(most.max(u32::try_from(whole(6.0 * spec.turns.mean)).unwrap_or(most)).min(100_000));
-        let slower = log(4, 0.25, 1.5);
+        let slower = log(4);
         spec.time.overhead.mean *= slower;
         spec.time.tool.mean *= slower;
         spec.time.tokens_per_second /= slower;
-        spec.session.tau = between(5, 0.0, 0.5);
+        spec.session.tau = between(5);
         let agent = AgentModel::new(spec).unwrap_or_else(|_| self.scenario.agent.clone());
         Ok(Scenario { agent, ..self.scenario.clone() })
     }

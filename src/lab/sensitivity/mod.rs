@@ -4,11 +4,12 @@
 //! that differs from place to place; it is cheap and ranks. A *total index* is the share of the variance of the result that
 //! would be left if all but this factor were known, interactions included; the *first-order index* the share that would go if
 //! this one were. The function may be random: the same noise everywhere (common random numbers) is the caller's affair.
-//! What factors mean is in [`factors`]. Sources: Morris (1991), Campolongo et al. (2007) for mu*; Saltelli et al. (2010) for
+//! What factors mean is in [`factors`], what results say in [`words`]. Sources: Morris (1991), Campolongo et al. (2007) for mu*; Saltelli et al. (2010) for
 //! first-order indices, Jansen (1999) for total ones; Owen (1998) for scrambling, here a random shift (Cranley and Patterson
 //! 1976) of Halton's sequence.
 
 pub mod factors;
+pub mod words;
 
 use crate::lab::fixed::ufloat;
 use crate::lab::stats::{CONFIDENCE, Interval, student};
@@ -27,7 +28,7 @@ pub struct Effect {
     pub spread: f64,
 }
 
-/// What variance says of a factor.
+/// What variance says of a factor. A share is never below 0, and an estimate of one may be: by the luck of the points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Index {
     /// First order: what this factor explains alone.
@@ -44,6 +45,8 @@ pub struct Index {
 const LEVELS: u32 = 4;
 /// Into so many parts are points cut for intervals.
 const PARTS: usize = 10;
+/// The fewest points that have intervals: two a part.
+pub const FEWEST_POINTS: u32 = 20;
 
 /// Uniform numbers by address, so that a design is the same whatever is computed from it.
 fn uniform(seed: u64, row: u32, column: u32) -> f64 {
@@ -151,7 +154,8 @@ fn halton(mut index: u32, base: u32) -> f64 {
     value
 }
 
-/// Indices from the results at the points of a [`Design`]; zero of a result that does not vary.
+/// Indices from the results at the points of a [`Design`]; zero of a result that does not vary. Fewer than [`FEWEST_POINTS`]
+/// have intervals without ends.
 #[must_use]
 pub fn indices(a: &[f64], b: &[f64], mixed: &[Vec<f64>]) -> Vec<Index> {
     let one = |mixed: &Vec<f64>| {
@@ -162,7 +166,8 @@ pub fn indices(a: &[f64], b: &[f64], mixed: &[Vec<f64>]) -> Vec<Index> {
         let interval = |mean: f64, value: fn(&(f64, f64)) -> f64| {
             let values: Vec<f64> = parts.iter().map(value).collect();
             let (_, spread) = moments(&values);
-            let half = student(PARTS as u64, CONFIDENCE).map_or(0.0, |t| t * (spread / ufloat(PARTS as u64)).sqrt());
+            let known = student(PARTS as u64, CONFIDENCE).filter(|_| !parts.is_empty());
+            let half = known.map_or(f64::INFINITY, |t| t * (spread / ufloat(PARTS as u64)).sqrt());
             Interval { lo: mean - half, hi: mean + half }
         };
         Index {
@@ -178,14 +183,15 @@ pub fn indices(a: &[f64], b: &[f64], mixed: &[Vec<f64>]) -> Vec<Index> {
 /// First-order and total index.
 fn estimate(a: &[f64], b: &[f64], mixed: &[f64]) -> (f64, f64) {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
-    let (_, variance) = moments(&all);
+    let (mean, variance) = moments(&all);
     let n = ufloat(a.len().max(1) as u64);
     if variance <= 0.0 {
         return (0.0, 0.0);
     }
     let (mut first, mut total) = (0.0, 0.0);
     for ((a, b), mixed) in a.iter().zip(b).zip(mixed) {
-        first += b * (mixed - a);
+        // less the mean: it adds nothing to what is estimated, and would add its square to the noise
+        first += (b - mean) * (mixed - a);
         total += (a - mixed) * (a - mixed);
     }
     (first / n / variance, total / (2.0 * n) / variance)
@@ -223,6 +229,25 @@ mod tests {
             );
             assert!(index.total_interval.hi - index.total_interval.lo < 0.15, "{index:?}");
         }
+    }
+
+    /// A level that is the same everywhere is no part of what varies, and must add nothing to the noise.
+    #[test]
+    fn a_constant_on_top_changes_no_index_and_few_points_have_no_interval() {
+        let design = design(3, 64, 1).unwrap();
+        let of =
+            |level: f64, points: &[Vec<f64>]| points.iter().map(|point| level + ishigami(point)).collect::<Vec<_>>();
+        let at = |level: f64| {
+            let mixed: Vec<Vec<f64>> = design.mixed.iter().map(|points| of(level, points)).collect();
+            indices(&of(level, &design.a), &of(level, &design.b), &mixed)
+        };
+        for (low, high) in at(0.0).iter().zip(at(100.0)) {
+            assert!((low.first - high.first).abs() < 1e-9 && (low.total - high.total).abs() < 1e-9, "{low:?} {high:?}");
+            let width = |index: &Index| index.first_interval.hi - index.first_interval.lo;
+            assert!((width(low) - width(&high)).abs() < 1e-9, "{low:?} {high:?}");
+        }
+        let few = indices(&[1.0, 2.0, 4.0], &[2.0, 3.0, 1.0], &[vec![1.0, 5.0, 2.0]])[0];
+        assert!(few.first_interval.lo == f64::NEG_INFINITY && few.total_interval.hi == f64::INFINITY, "{few:?}");
     }
 
     #[test]

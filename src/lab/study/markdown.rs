@@ -1,5 +1,6 @@
 //! The study as a page of Markdown.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Entry, FAMILY_BOUND, FAMILY_RUNS, Family, Kind, Line, MemberRow, Row, SHOWN, Study};
@@ -156,11 +157,30 @@ fn pair((mean, half): (f64, f64), metric: Metric) -> String {
     format!("{:.decimals$} +-{:.decimals$}", mean * factor, half * factor)
 }
 
+/// The scenarios that a mean is over: as a stretch where it has all of them, else one by one.
+fn names(rows: &[&Row], last: u32) -> String {
+    let number = |row: &&Row| match row.kind {
+        Kind::Canonical(number, _) => number,
+        Kind::OnRung | Kind::MidGap | Kind::Other => 0,
+    };
+    let numbers: BTreeSet<u32> = rows.iter().map(number).collect();
+    if (1..=last).all(|number| numbers.contains(&number)) {
+        return format!("S01 to S{last}");
+    }
+    rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 fn means(study: &Study, canonical: &[&Row], page: &mut String) {
+    let mut before = 0;
     for last in [16, 18] {
         let up_to = |row: &&&Row| matches!(row.kind, Kind::Canonical(number, _) if number <= last);
         let rows: Vec<&Row> = canonical.iter().filter(up_to).copied().collect();
-        let _ = writeln!(page, "## Means over S01 to S{last}\n");
+        // scenarios that are all past this place, or none past the one before: nothing, or the same again
+        if rows.len() == before {
+            continue;
+        }
+        before = rows.len();
+        let _ = writeln!(page, "## Means over {}\n", names(&rows, last));
         let titles: Vec<&str> = SHOWN.iter().map(|metric| shown(*metric).0).collect();
         let _ = writeln!(page, "| law | worst | {} |\n|---|--:|{}", titles.join(" | "), "--:|".repeat(SHOWN.len()));
         for (place, entry) in study.entries.iter().enumerate() {

@@ -366,6 +366,30 @@ mod tests {
     }
 
     #[test]
+    fn means_are_headed_by_the_scenarios_that_they_are_over() {
+        let line = || Line([None; SHOWN.len()]);
+        let headed = |numbers: &[u32]| {
+            let entries = entries();
+            let row = |&number: &u32| Row {
+                name: format!("s{number:02}-one"),
+                kind: Kind::Canonical(number, None),
+                lines: entries.iter().map(|_| line()).collect(),
+            };
+            let rows = numbers.iter().map(row).collect();
+            let plan = Plan { runs: 1, families: vec![], loops: 0, rounds: 1, seed: 1, threads: 1 };
+            let page = render(&Study { plan, entries: entries.clone(), rows, families: vec![] }, "flyball study");
+            let heads = page.lines().filter_map(|line| line.strip_prefix("## Means over ").map(str::to_owned));
+            heads.collect::<Vec<_>>()
+        };
+        let all: Vec<u32> = (1..=18).chain([18]).collect();
+        assert_eq!(headed(&all), ["S01 to S16", "S01 to S18"]);
+        assert_eq!(headed(&all[..16]), ["S01 to S16"]);
+        assert_eq!(headed(&[13]), ["s13-one"]);
+        assert_eq!(headed(&[2, 17]), ["s02-one", "s02-one, s17-one"]);
+        assert_eq!(headed(&[17]), ["s17-one"]);
+    }
+
+    #[test]
     fn effort_on_all_turns_moves_the_short_ones_as_far_as_the_long() {
         let fitted = Scenario::load(include_str!("../../../scenarios/gpt-5.5.toml"), "gpt-5.5.toml").unwrap();
         let all = on_all(&fitted).unwrap().unwrap();

@@ -1,6 +1,6 @@
 //! What a result hangs on as a picture, and as a page of HTML.
 
-use super::{Found, SHARES, SIZES, order, unit};
+use super::{Found, SHARES, SIZES, order, ranges, unit};
 use crate::engine::counted;
 use crate::lab::page::{Page, Section, Table};
 use crate::lab::plot::{Bar, BarRow, Bars};
@@ -61,17 +61,18 @@ pub(super) fn bars(asked: &Asked<'_>, found: &Found) -> Bars {
 
 /// The page: the picture, and a table of each result.
 pub(super) fn page(asked: &Asked<'_>, found: &Found, picture: String, command: String) -> Page {
-    let (said, first) = match found {
-        Found::Effects(found) => (SIZES, found.first().map(|row| order(|at| row[at].size)[0])),
-        Found::Indices(found) => (SHARES, found.first().map(|row| order(|at| row[at].total)[0])),
-    };
-    let most = first.map_or_else(String::new, |at| {
-        format!("With {} the share of rounds on a right rung hangs most on: {}.", asked.law, FACTORS[at])
-    });
+    let (said, points) = (if let Found::Effects(_) = found { SIZES } else { SHARES }, asked.points);
+    let on_rung = found.said(0, points).join(" ");
     let tables = RESULTS.into_iter().enumerate().map(|(at, metric)| {
         let (name, unit, scale) = unit(metric);
-        Section { heading: name.to_owned(), table: table(found, at, unit, scale), ..Section::default() }
+        let (table, text) = (table(found, at, unit, scale), found.said(at, points));
+        Section { heading: name.to_owned(), table, text, ..Section::default() }
     });
+    let moved = Section {
+        heading: "What was moved".to_owned(),
+        text: ranges().map(|(name, range, what)| format!("{name}, {range}: {what}.")).collect(),
+        ..Section::default()
+    };
     let pictured = Section { heading: "Picture".to_owned(), pictures: vec![picture], ..Section::default() };
     Page {
         title: format!("What {} hangs on, {}", asked.law, asked.scenario.name),
@@ -83,8 +84,11 @@ pub(super) fn page(asked: &Asked<'_>, found: &Found, picture: String, command: S
             counted(asked.rounds, "round"),
             asked.seed
         ),
-        lead: vec![most, format!("In the tables, {said}.")],
-        sections: std::iter::once(pictured).chain(tables).collect(),
+        lead: vec![
+            format!("The share of rounds on a right rung, with {}. {on_rung}", asked.law),
+            format!("In the tables, {said}."),
+        ],
+        sections: std::iter::once(pictured).chain(tables).chain([moved]).collect(),
         command,
     }
 }
