@@ -10,7 +10,7 @@ use crate::lab::choose::{SIMPLEST_FIRST, Weights};
 use crate::lab::fixed::ufloat;
 use crate::lab::grid::Axes;
 use crate::lab::settings::Settings;
-use crate::lab::stats::{CONFIDENCE, Estimate, paired, quantile, wilson};
+use crate::lab::stats::{CONFIDENCE, Estimate, Interval, paired, quantile, wilson};
 use crate::lab::sweep::SweepError;
 
 /// A setting that is this much worse than the best, in millionths of loss, is worse, whatever luck could explain.
@@ -262,13 +262,14 @@ fn pick(worlds: &[World], race: &Race, weights: &Weights) -> Option<Order> {
     Some(Order { chosen, best, runner_up, as_good: equals.len(), limits_kept })
 }
 
-/// Simplest law, then shortest window, then the largest slack inside the legal ones.
+/// Simplest law, then shortest window, then the largest slack inside those that are legal in all scenarios as they are.
 fn simpler(worlds: &[World], a: &Setting, b: &Setting) -> Ordering {
-    let legal = worlds.iter().find(|world| world.home).and_then(|world| world.scenario.derived().legal_slack);
+    let home = worlds.iter().filter(|world| world.home);
+    let legal: Vec<Interval> = home.filter_map(|world| world.scenario.derived().legal_slack).collect();
     let rank = |setting: &Setting| {
         let known = SIMPLEST_FIRST.iter().position(|law| *law == setting.law.name());
         let slack = f64::from(setting.slack.ppm()) / 1e6;
-        let outside = legal.map_or(0.0, |legal| (legal.lo - slack).max(slack - legal.hi).max(0.0));
+        let outside = legal.iter().map(|legal| (legal.lo - slack).max(slack - legal.hi)).fold(0.0, f64::max);
         (known.unwrap_or(SIMPLEST_FIRST.len()), setting.over, outside, -slack)
     };
     let (a, b) = (rank(a), rank(b));

@@ -96,6 +96,23 @@ fn the_screen_leaves_out_what_theory_rules_out() {
 }
 
 #[test]
+fn what_a_law_looks_at_is_seen_in_any_world_whatever_their_order() {
+    let mut far = typical();
+    far.governor.juice = Target::from_tokens(100_000);
+    far.name = "far".to_owned();
+    let laws = vec![LawKind::Reference, LawKind::Reset, LawKind::Confirm, LawKind::Stride];
+    let axes = Axes { law: Some(laws), ..Axes::default() };
+    let of = |scenarios: [&Scenario; 2]| {
+        let all: Vec<World> = scenarios.iter().flat_map(|scenario| worlds(scenario, false)).collect();
+        screen(&all, &axes, Millis::ZERO).unwrap()
+    };
+    let (first, second) = (of([&far, &typical()]), of([&typical(), &far]));
+    assert_eq!(first, second);
+    assert_eq!(first.once, [LawKind::Stride]);
+    assert!(first.settings.len() > 100 && !first.left_out.iter().any(|line| line.contains("stride")), "{first:?}");
+}
+
+#[test]
 fn a_race_costs_little_and_keeps_its_runs() {
     let all = worlds(&typical(), false);
     let screened = screen(&all, &Axes { law: Some(vec![LawKind::Reset]), ..Axes::default() }, Millis::ZERO).unwrap();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::judge::{MARGIN, Promise, Quantile, Recommendation, Regret};
 use super::{Setting, World};
-use crate::engine::counted;
+use crate::engine::{counted, one_or};
 use crate::lab::fit::figures::three;
 use crate::lab::fixed::{float, ufloat};
 use crate::lab::report::decimal;
@@ -71,11 +71,26 @@ pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
         counted(race.cost, "run"),
         stages.join(", ")
     );
-    for line in &told.screened.left_out {
-        let _ = writeln!(text, "Left out: {line}.");
+    for line in screened(told) {
+        let _ = writeln!(text, "{line}");
     }
     let _ = writeln!(text, "Again: {}", page.command);
     text
+}
+
+/// What was not run, and what was run once for all windows and slacks.
+#[must_use]
+pub fn screened(told: &Recommendation) -> Vec<String> {
+    let mut lines: Vec<String> = told.screened.left_out.iter().map(|line| format!("Left out: {line}.")).collect();
+    let once: Vec<&str> = told.screened.once.iter().map(|law| law.name()).collect();
+    if !once.is_empty() {
+        lines.push(format!(
+            "Run once, as no window and no slack made a difference to {} in any of these worlds: {}.",
+            one_or(once.len(), "it", "them"),
+            once.join(", ")
+        ));
+    }
+    lines
 }
 
 /// A setting as flags.

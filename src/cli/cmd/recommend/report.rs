@@ -61,7 +61,8 @@ pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
         "sentences": text::sentences(page, told), "best": setting(&told.best), "as_good": told.as_good,
         "promises": told.promises.iter().map(promise).collect::<Vec<_>>(), "front": front, "reweighed": reweighed,
         "regret": regret, "tried": told.screened.settings.len(), "settings": told.screened.all,
-        "left_out": told.screened.left_out, "cost": told.race.cost, "stages": told.race.stages, "command": page.command,
+        "left_out": told.screened.left_out, "run_once": told.screened.once.iter().map(|law| law.name()).collect::<Vec<_>>(),
+        "cost": told.race.cost, "stages": told.race.stages, "command": page.command,
     })
 }
 
@@ -125,7 +126,7 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
                     counted(told.screened.all, "setting"),
                     counted(told.race.cost, "run")
                 ))
-                .chain(told.screened.left_out.iter().map(|line| format!("Left out: {line}.")))
+                .chain(text::screened(told))
                 .collect(),
                 ..Section::default()
             },
