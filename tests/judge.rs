@@ -108,6 +108,9 @@ fn recommend_writes_settings_for_both_and_a_page() {
         let out = flyball(dir.path(), &[args, &["--format", "json", "--out", "again"]].concat());
         serde_json::from_slice(&out.stdout).unwrap()
     };
+    // with its page and its folder
+    assert!(again.contains("--out out") && again.contains("--html page.html"), "{again}");
+    let words: Vec<&str> = words.iter().copied().filter(|word| !["--out", "out"].contains(word)).collect();
     let (first, second) = (json(&args[..args.len() - 4]), json(&words));
     assert_eq!((&first["promises"], &first["regret"]), (&second["promises"], &second["regret"]));
     let used = first["promises"].as_array().unwrap().iter().find(|promise| promise["who"] == "in use").unwrap();
@@ -117,6 +120,11 @@ fn recommend_writes_settings_for_both_and_a_page() {
         (["recommend", "nothing.toml", "--runs", "5"], "nothing.toml"),
         (["recommend", &scenario("s06-short-rounds"), "--weights", "speed=1"], "no part of the loss"),
         (["recommend", &scenario("s06-short-rounds"), "--current", "no.yaml"], "no.yaml"),
+        (["recommend", &scenario("s06-short-rounds"), "--model", "gpt-5.5"], "--model: it chooses among logs"),
+        (
+            ["recommend", &scenario("s06-short-rounds"), "--weights", "excess=0,bias=0,reversals=0,settle=0"],
+            "weighs nothing",
+        ),
     ] {
         let out = flyball(dir.path(), &args);
         assert_eq!(out.status.code(), Some(2));
@@ -128,30 +136,46 @@ fn recommend_writes_settings_for_both_and_a_page() {
 fn recommend_reads_logs() {
     let dir = TempDir::new().unwrap();
     let logs = format!("{}/tests/data/logs/codex-rollout", env!("CARGO_MANIFEST_DIR"));
-    let out = flyball(
-        dir.path(),
-        &[
-            "recommend",
-            &logs,
-            "--rounds",
-            "30",
-            "--runs",
-            "6",
-            "--race",
-            "4",
-            "--law",
-            "reset",
-            "--over",
-            "10m,1h",
-            "--snap",
-            "--as-is",
-        ],
-    );
-    assert!(out.status.success(), "{}", text(&out.stderr));
-    assert!(text(&out.stderr).contains("fitted to"), "{}", text(&out.stderr));
+    let few = ["--rounds", "30", "--runs", "6", "--race", "4", "--law", "reset", "--over", "10m,1h", "--as-is"];
+    let of = |more: &[&str]| {
+        let out = flyball(dir.path(), &[&["recommend", &logs], &few[..], more].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        (text(&out.stdout), text(&out.stderr))
+    };
+    let (said, talk) = of(&["--juice", "2000", "--snap"]);
+    assert!(talk.contains("fitted to"), "{talk}");
     let folder = dir.path().join("out/recommend-gpt-5.5");
     for name in ["flyball.toml", "juice.yaml", "gpt-5.5.toml"] {
         assert!(folder.join(name).is_file(), "{name}");
+    }
+    // the top of the ladder is on it, and is told in whole tokens
+    assert!(!said.contains("above the whole ladder") && said.contains("as --snap asks"), "{said}");
+    let settings = fs::read_to_string(folder.join("flyball.toml")).unwrap();
+    let juice = settings.lines().find_map(|line| line.strip_prefix("juice = ")).unwrap();
+    assert!(juice.split(' ').next().unwrap().parse::<u64>().is_ok(), "{juice}");
+    // where nobody names a target it is said where it comes from, and calls of other models are named
+    let claude = format!("{}/tests/data/logs/claude-code-session", env!("CARGO_MANIFEST_DIR"));
+    let (said, talk) = of(&[&claude, "--model", "gpt-5.5"]);
+    assert!(said.contains("which flyball took from the logs"), "{said}");
+    assert!(talk.contains("left out, being of other models: ") && talk.contains(" of claude-"), "{talk}");
+}
+
+#[test]
+fn what_a_law_never_reads_is_not_written_for_it_and_a_scenario_counts_once() {
+    let dir = TempDir::new().unwrap();
+    let text_of = fs::read_to_string(scenario("s06-short-rounds")).unwrap();
+    let own = text_of.replace("[plan]", "[governor.stride]\ndrift = 0.06\n\n[plan]");
+    fs::write(dir.path().join("s06-short-rounds.toml"), own).unwrap();
+    let file = "s06-short-rounds.toml";
+    let few =
+        ["--rounds", "20", "--runs", "2", "--race", "2", "--over", "300s", "--slack", "0.3", "--as-is", "--out", "o"];
+    for (law, written) in [("reset", false), ("stride", true)] {
+        let out = flyball(dir.path(), &[&["recommend", file, file, "--law", law], &few[..]].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        assert!(text(&out.stderr).contains("is named twice"), "{}", text(&out.stderr));
+        assert!(text(&out.stdout).contains("each in 1 world;"), "{}", text(&out.stdout));
+        let settings = fs::read_to_string(dir.path().join("o/flyball.toml")).unwrap();
+        assert_eq!(settings.contains("[governor.stride]"), written, "{settings}");
     }
 }
 
