@@ -83,6 +83,9 @@ pub(super) fn view(scenario: &Scenario, cell: &Cell, reader: &Reader<'_>, right:
 /// Whether one reading rests on one round, whose outcome hangs on its rung alone.
 fn applies(scenario: &Scenario, cell: &Cell) -> Result<(), String> {
     let spec = scenario.agent.spec();
+    if cell.law == LawKind::Fixed {
+        return Err("fixed never moves, so that there is nothing to work out".to_owned());
+    }
     if !matches!(cell.law, LawKind::Reference | LawKind::Reset) {
         return Err(format!("{} remembers more than the rung that it stands on", cell.law));
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{ChainView, Explanation, Footing, Gap, RESOLVED};
+use crate::engine::counted;
 use crate::lab::fit::figures::three;
 
 /// Beyond so many rounds nobody waits.
@@ -221,10 +222,10 @@ fn quiet(told: &Explanation) -> String {
     match quiet.period {
         0 => format!("Without any noise {} finds no rest and no period.", told.law),
         1 => format!(
-            "Without any noise {} comes to rest on {} after {} rounds{}.",
+            "Without any noise {} comes to rest on {} after {}{}.",
             told.law,
             word(quiet.hardest),
-            quiet.since,
+            counted(quiet.since, "round"),
             if quiet.right > 0.5 { "" } else { ", which is a wrong rung" }
         ),
         period => format!(
