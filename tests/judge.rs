@@ -51,6 +51,8 @@ fn explain_says_it_in_words_and_as_json() {
     assert_eq!((json["law"].as_str(), json["over"].as_f64()), (Some("reset"), Some(3600.0)));
     assert!(json["chain"].is_null() && json["no_chain"].as_str().unwrap().contains("rounds"));
     assert!(json["sentences"].as_array().unwrap().len() >= 4);
+    let said = text(&flyball(dir.path(), &["explain", &scenario("s02-typical"), "--law", "fixed"]).stdout);
+    assert!(said.contains("fixed never moves") && !said.contains("fixed remembers"), "{said}");
     let out = flyball(dir.path(), &["explain", &scenario("s02-typical"), "--slack", "2"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).contains("--slack"));
@@ -94,6 +96,8 @@ fn recommend_writes_settings_for_both_and_a_page() {
     }
     let settings = fs::read_to_string(dir.path().join("out/flyball.toml")).unwrap();
     assert!(settings.contains("juice = 2048") && settings.contains("budget = 5"), "{settings}");
+    // what speaks against it stands first there too
+    assert_eq!(said.starts_with("warning: "), settings.contains("\n# warning: "), "{said}\n{settings}");
     let original = fs::read_to_string(dir.path().join("out/juice.yaml")).unwrap();
     assert!(original.contains("\njuice: 2048 ") && original.contains("# again: flyball recommend"), "{original}");
     assert!(

@@ -18,6 +18,7 @@ use crate::lab::bounds::{self, MAX_RUNS};
 use crate::lab::choose::Weights;
 use crate::lab::grid::Axes;
 use crate::lab::page;
+use crate::lab::recommend::doubt::warnings;
 use crate::lab::recommend::judge::{Recommendation, Request, recommend};
 use crate::lab::recommend::perturb::worlds;
 use crate::lab::recommend::text::{self, Page};
@@ -145,6 +146,7 @@ fn write(
         },
     };
     let mut about = vec![format!("recommended by flyball {VERSION} for {}", first.name)];
+    about.extend(warnings(page, told).iter().map(|warning| format!("warning: {warning}")));
     about.extend(text::sentences(page, told));
     about.push(format!("again: {}", page.command));
     let about = about.join("\n");

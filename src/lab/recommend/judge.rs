@@ -72,6 +72,8 @@ pub struct Promise {
     pub seconds_per_token: f64,
     /// The loss in each world.
     pub by_world: Vec<Estimate>,
+    /// The world in which it holds a right rung in the fewest rounds, by its place, and their share there.
+    pub worst_world: Option<(usize, Estimate)>,
 }
 
 /// Tokens within which a share of the runs settled: an order statistic over runs, of which those that never settled stand last.
@@ -337,6 +339,11 @@ fn promise(
         },
         off_tokens: of(|run| run.off_tokens, 1.0).held(0.0, 1.0),
         seconds_per_token: crate::lab::fixed::float(sum(|run| run.millis)) / 1000.0 / tokens,
+        worst_world: runs
+            .iter()
+            .map(|runs| estimate(runs.iter().map(|run| run.on_rung), 1.0).held(0.0, 1.0))
+            .enumerate()
+            .min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)),
         by_world: runs.iter().map(|runs| estimate(runs.iter().map(|run| run.parts.weighed(weights)), 1.0)).collect(),
     }
 }

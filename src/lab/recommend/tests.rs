@@ -47,14 +47,22 @@ fn the_typical_agent_gets_a_long_window_and_the_law_that_forgets() {
     assert!(regret.tokens.mean > 1e6 && regret.seconds.mean > 3600.0, "{regret:?}");
     assert_eq!(chosen.on_rung.n, 40);
     assert!(told.front.iter().any(|(setting, _)| *setting == chosen.setting));
+    let (at, share) = chosen.worst_world.unwrap();
+    assert!(!all[at].home && share.mean < chosen.on_rung.mean, "{at}: {share:?}");
     assert_eq!(told.reweighed.len(), 8);
     let plain = told.promises.iter().find(|promise| promise.who == "default law").unwrap();
     assert!(plain.setting.law == LawKind::DEFAULT && plain.by_world.iter().all(|loss| loss.interval.is_some()));
     let page = text::Page { price: Some(15.0), command: "again".to_owned(), ..page(&all) };
     let text = text::render(&page, &told);
-    for words in
-        ["--law reset", "USD", "hours", "gaps wider by a fifth", "twice the weight on reversals", "Again: again"]
-    {
+    for words in [
+        "--law reset",
+        "USD",
+        "of the agents that it might be, ",
+        "hours",
+        "gaps wider by a fifth",
+        "twice the weight on reversals",
+        "Again: again",
+    ] {
         assert!(text.contains(words), "{words}: {text}");
     }
 }

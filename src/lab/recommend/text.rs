@@ -100,7 +100,9 @@ pub fn measured(page: &Page<'_>) -> String {
     )
 }
 
-const fn intervals(runs: u32) -> &'static str {
+/// Whether so many runs give intervals.
+#[must_use]
+pub const fn intervals(runs: u32) -> &'static str {
     if runs > 1 { "95 % intervals" } else { "without intervals, which one run does not give" }
 }
 
@@ -150,6 +152,7 @@ pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
     let mut all = vec![why(told)];
     all.extend(better_untried(told));
     all.extend(promises(page, told.chosen()));
+    all.extend(elsewhere(page, told.chosen()));
     all.extend(aimed(page));
     all.extend(told.own_target.map(|own| {
         format!(
@@ -204,6 +207,17 @@ fn better_untried(told: &Recommendation) -> Vec<String> {
         )
     };
     told.promises.iter().filter(better).map(say).collect()
+}
+
+/// How it does in the world that is worst for it, where there are worlds beside the scenarios as they are.
+fn elsewhere(page: &Page<'_>, chosen: &Promise) -> Option<String> {
+    let (at, share) = chosen.worst_world?;
+    let world = page.worlds.get(at).filter(|world| !world.home)?;
+    Some(format!(
+        "That is of the scenario as it is; of the agents that it might be, {} is the worst, with a right rung in {} % of rounds.",
+        world.name,
+        about(&share, 100.0, 1)
+    ))
 }
 
 fn promises(page: &Page<'_>, chosen: &Promise) -> Vec<String> {

@@ -47,6 +47,7 @@ pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
             "settle_within_half": promise.settle_within.map(|[half, _]| within(&half)),
             "settle_within_nine_of_ten": promise.settle_within.map(|[_, most]| within(&most)),
             "off_tokens": figure(&promise.off_tokens), "worlds": worlds,
+            "worst_world": promise.worst_world.map(|(at, share)| json!({ "world": page.worlds[at].name, "on_rung": figure(&share) })),
         })
     };
     let front: Vec<Value> = told
@@ -94,10 +95,11 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
     Html {
         title: format!("Settings for {}", names.join(", ")),
         facts: format!(
-            "flyball {VERSION} · {} · {} · seed {} · 95 % intervals",
+            "flyball {VERSION} · {} · {} · seed {} · {}",
             counted(page.worlds.len(), "world"),
             counted(page.fresh_runs, "fresh run"),
-            page.seed
+            page.seed,
+            text::intervals(page.fresh_runs)
         ),
         lead,
         sections: vec![
