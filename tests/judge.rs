@@ -137,6 +137,25 @@ fn recommend_writes_settings_for_both_and_a_page() {
 }
 
 #[test]
+fn what_never_settles_has_no_number_in_any_form() {
+    let dir = TempDir::new().unwrap();
+    let few = ["--rounds", "30", "--runs", "20", "--race", "2", "--law", "fixed", "--as-is", "--out", "o"];
+    let more = ["--format", "json", "--html", "page.html"];
+    let out = flyball(dir.path(), &[&["recommend", &scenario("s16-far-start")], &few[..], &more].concat());
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let chosen = &json["promises"][0];
+    assert!(chosen["settle_rounds"].is_null() && chosen["settle_tokens"].is_null(), "{chosen}");
+    assert_eq!((&chosen["settle_within_half"]["tokens"], &chosen["unsettled"]["mean"]), (&"never".into(), &1.0.into()));
+    assert!(json["warnings"][0].as_str().unwrap().contains("least bad"), "{json}");
+    let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}: {page}"));
+    assert!(at("Warning: This is the least bad") < at("Use --law fixed") && at(">never<") > 0);
+    let settings = fs::read_to_string(dir.path().join("o/flyball.toml")).unwrap();
+    assert!(settings.contains("# warning: This is the least bad"), "{settings}");
+}
+
+#[test]
 fn recommend_reads_logs() {
     let dir = TempDir::new().unwrap();
     let logs = format!("{}/tests/data/logs/codex-rollout", env!("CARGO_MANIFEST_DIR"));

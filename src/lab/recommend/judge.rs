@@ -289,7 +289,7 @@ fn pick(worlds: &[World], race: &Race, weights: &Weights) -> Option<Order> {
 }
 
 /// Simplest law, then shortest window, then the largest slack inside those that are legal in all scenarios as they are.
-fn simpler(worlds: &[World], a: &Setting, b: &Setting) -> Ordering {
+pub(super) fn simpler(worlds: &[World], a: &Setting, b: &Setting) -> Ordering {
     let home = worlds.iter().filter(|world| world.home);
     let legal: Vec<Interval> = home.filter_map(|world| world.scenario.derived().legal_slack).collect();
     let rank = |setting: &Setting| {

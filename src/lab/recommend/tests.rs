@@ -345,3 +345,25 @@ fn what_is_being_done_is_told() {
     assert!(matches!(stages[1], Stage::Race { runs: 2, .. }), "{stages:?}");
     assert_eq!(Stage::Race { settings: 1, runs: 2 }.to_string(), "1 setting to 2 runs each");
 }
+
+#[test]
+fn the_simpler_of_two_is_the_same_in_any_order_of_scenarios() {
+    let fine = load(include_str!("../../../scenarios/s05-fine.toml"));
+    let of = |scenarios: [&Scenario; 2]| {
+        let all: Vec<World> = scenarios.iter().flat_map(|scenario| worlds(scenario, false)).collect();
+        let [narrow, wide] = [100_000, 300_000].map(|slack| Setting {
+            law: LawKind::Reset,
+            over: Millis::from_secs(300),
+            slack: Ratio::from_ppm(slack),
+            rest: Millis::ZERO,
+        });
+        judge::simpler(&all, &narrow, &wide)
+    };
+    assert_eq!(of([&typical(), &fine]), of([&fine, &typical()]));
+}
+
+#[test]
+fn what_rounds_to_nothing_has_no_sign() {
+    let interval = Some(Interval { lo: -0.0001, hi: 0.002 });
+    assert_eq!(text::about(&Estimate { mean: -0.0002, interval, n: 9 }, 1.0, 3), "0.000 (0.000 to 0.002)");
+}

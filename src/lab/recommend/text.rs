@@ -214,7 +214,7 @@ fn elsewhere(page: &Page<'_>, chosen: &Promise) -> Option<String> {
     let (at, share) = chosen.worst_world?;
     let world = page.worlds.get(at).filter(|world| !world.home)?;
     Some(format!(
-        "That is of the scenario as it is; of the agents that it might be, {} is the worst, with a right rung in {} % of rounds.",
+        "That is of what was given as it is; of the agents that it might be, {} is the worst, with a right rung in {} % of rounds.",
         world.name,
         about(&share, 100.0, 1)
     ))
