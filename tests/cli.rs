@@ -533,4 +533,6 @@ fn ctrl_c_ends_a_sweep_after_the_runs_in_progress_and_a_simulation_at_once() {
     assert!(came.err.contains("interrupted: finishing") && came.err.contains("incomplete: "), "{}", came.err);
     let came = interrupted(dir.path(), &["simulate", &typical(), "--rounds", "100000"]);
     assert_eq!((came.code, &*came.out, &*came.err), (130, "", ""));
+    let came = interrupted(dir.path(), &["recommend", &typical()]);
+    assert!((came.code, &*came.out) == (130, "") && came.err.contains("interrupted: stopped at once"), "{}", came.err);
 }

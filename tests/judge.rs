@@ -51,6 +51,8 @@ fn explain_says_it_in_words_and_as_json() {
     assert_eq!((json["law"].as_str(), json["over"].as_f64()), (Some("reset"), Some(3600.0)));
     assert!(json["chain"].is_null() && json["no_chain"].as_str().unwrap().contains("rounds"));
     assert!(json["sentences"].as_array().unwrap().len() >= 4);
+    let said = text(&flyball(dir.path(), &["explain", &scenario("s02-typical"), "--law", "fixed"]).stdout);
+    assert!(said.contains("fixed never moves") && !said.contains("fixed remembers"), "{said}");
     let out = flyball(dir.path(), &["explain", &scenario("s02-typical"), "--slack", "2"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).contains("--slack"));
@@ -94,6 +96,8 @@ fn recommend_writes_settings_for_both_and_a_page() {
     }
     let settings = fs::read_to_string(dir.path().join("out/flyball.toml")).unwrap();
     assert!(settings.contains("juice = 2048") && settings.contains("budget = 5"), "{settings}");
+    // what speaks against it stands first there too
+    assert_eq!(said.starts_with("warning: "), settings.contains("\n# warning: "), "{said}\n{settings}");
     let original = fs::read_to_string(dir.path().join("out/juice.yaml")).unwrap();
     assert!(original.contains("\njuice: 2048 ") && original.contains("# again: flyball recommend"), "{original}");
     assert!(
@@ -108,6 +112,9 @@ fn recommend_writes_settings_for_both_and_a_page() {
         let out = flyball(dir.path(), &[args, &["--format", "json", "--out", "again"]].concat());
         serde_json::from_slice(&out.stdout).unwrap()
     };
+    // with its page and its folder
+    assert!(again.contains("--out out") && again.contains("--html page.html"), "{again}");
+    let words: Vec<&str> = words.iter().copied().filter(|word| !["--out", "out"].contains(word)).collect();
     let (first, second) = (json(&args[..args.len() - 4]), json(&words));
     assert_eq!((&first["promises"], &first["regret"]), (&second["promises"], &second["regret"]));
     let used = first["promises"].as_array().unwrap().iter().find(|promise| promise["who"] == "in use").unwrap();
@@ -117,6 +124,11 @@ fn recommend_writes_settings_for_both_and_a_page() {
         (["recommend", "nothing.toml", "--runs", "5"], "nothing.toml"),
         (["recommend", &scenario("s06-short-rounds"), "--weights", "speed=1"], "no part of the loss"),
         (["recommend", &scenario("s06-short-rounds"), "--current", "no.yaml"], "no.yaml"),
+        (["recommend", &scenario("s06-short-rounds"), "--model", "gpt-5.5"], "--model: it chooses among logs"),
+        (
+            ["recommend", &scenario("s06-short-rounds"), "--weights", "excess=0,bias=0,reversals=0,settle=0"],
+            "weighs nothing",
+        ),
     ] {
         let out = flyball(dir.path(), &args);
         assert_eq!(out.status.code(), Some(2));
@@ -125,33 +137,68 @@ fn recommend_writes_settings_for_both_and_a_page() {
 }
 
 #[test]
+fn what_never_settles_has_no_number_in_any_form() {
+    let dir = TempDir::new().unwrap();
+    let few = ["--rounds", "30", "--runs", "20", "--race", "2", "--law", "fixed", "--as-is", "--out", "o"];
+    let more = ["--format", "json", "--html", "page.html"];
+    let out = flyball(dir.path(), &[&["recommend", &scenario("s16-far-start")], &few[..], &more].concat());
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let json: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let chosen = &json["promises"][0];
+    assert!(chosen["settle_rounds"].is_null() && chosen["settle_tokens"].is_null(), "{chosen}");
+    assert_eq!((&chosen["settle_within_half"]["tokens"], &chosen["unsettled"]["mean"]), (&"never".into(), &1.0.into()));
+    assert!(json["warnings"][0].as_str().unwrap().contains("least bad"), "{json}");
+    let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}: {page}"));
+    assert!(at("Warning: This is the least bad") < at("Use --law fixed") && at(">never<") > 0);
+    let settings = fs::read_to_string(dir.path().join("o/flyball.toml")).unwrap();
+    assert!(settings.contains("# warning: This is the least bad"), "{settings}");
+}
+
+#[test]
 fn recommend_reads_logs() {
     let dir = TempDir::new().unwrap();
     let logs = format!("{}/tests/data/logs/codex-rollout", env!("CARGO_MANIFEST_DIR"));
-    let out = flyball(
-        dir.path(),
-        &[
-            "recommend",
-            &logs,
-            "--rounds",
-            "30",
-            "--runs",
-            "6",
-            "--race",
-            "4",
-            "--law",
-            "reset",
-            "--over",
-            "10m,1h",
-            "--snap",
-            "--as-is",
-        ],
-    );
-    assert!(out.status.success(), "{}", text(&out.stderr));
-    assert!(text(&out.stderr).contains("fitted to"), "{}", text(&out.stderr));
+    let few = ["--rounds", "30", "--runs", "6", "--race", "4", "--law", "reset", "--over", "10m,1h", "--as-is"];
+    let of = |more: &[&str]| {
+        let out = flyball(dir.path(), &[&["recommend", &logs], &few[..], more].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        (text(&out.stdout), text(&out.stderr))
+    };
+    let (said, talk) = of(&["--juice", "2000", "--snap"]);
+    assert!(talk.contains("fitted to"), "{talk}");
     let folder = dir.path().join("out/recommend-gpt-5.5");
     for name in ["flyball.toml", "juice.yaml", "gpt-5.5.toml"] {
         assert!(folder.join(name).is_file(), "{name}");
+    }
+    // the top of the ladder is on it, and is told in whole tokens
+    assert!(!said.contains("above the whole ladder") && said.contains("as --snap asks"), "{said}");
+    let settings = fs::read_to_string(folder.join("flyball.toml")).unwrap();
+    let juice = settings.lines().find_map(|line| line.strip_prefix("juice = ")).unwrap();
+    assert!(juice.split(' ').next().unwrap().parse::<u64>().is_ok(), "{juice}");
+    // where nobody names a target it is said where it comes from, and calls of other models are named
+    let claude = format!("{}/tests/data/logs/claude-code-session", env!("CARGO_MANIFEST_DIR"));
+    let (said, talk) = of(&[&claude, "--model", "gpt-5.5"]);
+    assert!(said.contains("which flyball took from the logs"), "{said}");
+    assert!(talk.contains("left out, being of other models: ") && talk.contains(" of claude-"), "{talk}");
+}
+
+#[test]
+fn what_a_law_never_reads_is_not_written_for_it_and_a_scenario_counts_once() {
+    let dir = TempDir::new().unwrap();
+    let text_of = fs::read_to_string(scenario("s06-short-rounds")).unwrap();
+    let own = text_of.replace("[plan]", "[governor.stride]\ndrift = 0.06\n\n[plan]");
+    fs::write(dir.path().join("s06-short-rounds.toml"), own).unwrap();
+    let file = "s06-short-rounds.toml";
+    let few =
+        ["--rounds", "20", "--runs", "2", "--race", "2", "--over", "300s", "--slack", "0.3", "--as-is", "--out", "o"];
+    for (law, written) in [("reset", false), ("stride", true)] {
+        let out = flyball(dir.path(), &[&["recommend", file, file, "--law", law], &few[..]].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        assert!(text(&out.stderr).contains("is named twice"), "{}", text(&out.stderr));
+        assert!(text(&out.stdout).contains("each in 1 world;"), "{}", text(&out.stdout));
+        let settings = fs::read_to_string(dir.path().join("o/flyball.toml")).unwrap();
+        assert_eq!(settings.contains("[governor.stride]"), written, "{settings}");
     }
 }
 

@@ -231,16 +231,32 @@ fn read(path: &Path, bar: &ProgressBar) -> Result<Log, Unread> {
 
 /// Says what was odd, in one line.
 pub fn warn_of(health: &Health) {
-    let counts = [
-        (health.lost_lines(), "unreadable lines"),
-        (health.unknown_types, "lines of unknown type"),
-        (health.placeholders, "calls without a final count"),
-        (health.bad_numbers, "numbers that cannot be"),
-        (health.bad_times, "calls without a time"),
-        (health.duplicates, "calls met twice and counted once"),
-    ];
-    let odd: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let odd = odd(health);
     if !odd.is_empty() {
         warn(&odd.join(", "));
+    }
+}
+
+fn odd(health: &Health) -> Vec<String> {
+    let counts = [
+        (health.lost_lines(), "unreadable line", ""),
+        (health.unknown_types, "line", " of unknown type"),
+        (health.placeholders, "call", " without a final count"),
+        (health.bad_numbers, "number", " that cannot be"),
+        (health.bad_times, "call", " without a time"),
+        (health.duplicates, "call", " met twice and counted once"),
+    ];
+    counts.iter().filter(|(n, ..)| *n > 0).map(|(n, what, how)| format!("{}{how}", counted(n, what))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_odd_is_counted_in_words() {
+        let of = |placeholders, duplicates| odd(&Health { placeholders, duplicates, ..Health::default() });
+        assert_eq!(of(1, 0), ["1 call without a final count"]);
+        assert_eq!(of(0, 2), ["2 calls met twice and counted once"]);
     }
 }

@@ -40,8 +40,11 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
-    let ready =
-        cmd::common::set_threads().and_then(|()| if ends_at_once(&cli.command) { signal::at_once() } else { Ok(()) });
+    let listen = || {
+        let takes_long = matches!(cli.command, Command::Recommend(_) | Command::Sensitivity(_));
+        if ends_at_once(&cli.command) { signal::at_once(takes_long) } else { Ok(()) }
+    };
+    let ready = cmd::common::set_threads().and_then(|()| listen());
     let outcome = ready.and_then(|()| match cli.command {
         Command::Sweep(args) => cmd::sweep::run(&args),
         Command::Explain(args) => cmd::explain::run(&args),

@@ -53,6 +53,18 @@ pub fn bar(runs: u32, cells: usize) -> ProgressBar {
     bar
 }
 
+/// What is being done, where nobody knows how long it takes; hidden off a terminal.
+#[must_use]
+pub fn stages() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    // a template that is not understood leaves the plain mark
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(std::time::Duration::from_millis(100));
+    bar
+}
+
 /// A bar of so many bytes; hidden off a terminal.
 #[must_use]
 pub fn bytes(all: u64) -> ProgressBar {

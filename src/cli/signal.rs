@@ -24,13 +24,19 @@ pub fn interrupted() -> Outcome<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// For a command that has nothing to finish: Ctrl-C quits at once.
+/// For a command that has nothing to finish: Ctrl-C quits at once, and is answered with a word where one that `takes_long` may leave
+/// a person in doubt. Files are written beside their places and renamed.
 ///
 /// # Errors
 /// Where the system takes no handler.
-pub fn at_once() -> Outcome<()> {
-    ctrlc::set_handler(|| quit(Exit::Interrupted))
-        .map_err(|error| Failure::internal(error).while_("cannot listen for Ctrl-C"))
+pub fn at_once(takes_long: bool) -> Outcome<()> {
+    let handler = move || {
+        if takes_long {
+            say("interrupted: stopped at once, before the end; every file is whole, or as it was");
+        }
+        quit(Exit::Interrupted);
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::internal(error).while_("cannot listen for Ctrl-C"))
 }
 
 /// A panic is a fault of this program: said so, exit 5.

@@ -40,6 +40,21 @@ pub struct Estimate {
     pub n: u64,
 }
 
+impl Estimate {
+    /// The same, its interval held inside what can be: a share has no more than all, and a count no less than none.
+    ///
+    /// ```
+    /// use flyball::lab::stats::{Estimate, Interval};
+    /// let share = Estimate { mean: 0.98, interval: Some(Interval { lo: 0.9, hi: 1.06 }), n: 4 };
+    /// assert_eq!(share.held(0.0, 1.0).interval, Some(Interval { lo: 0.9, hi: 1.0 }));
+    /// ```
+    #[must_use]
+    pub fn held(self, least: f64, most: f64) -> Self {
+        let hold = |interval: Interval| Interval { lo: interval.lo.max(least), hi: interval.hi.min(most) };
+        Self { interval: self.interval.map(hold), ..self }
+    }
+}
+
 /// Count, sum and sum of squares of integers: merging is addition, so no order and no number of threads changes it.
 ///
 /// ```

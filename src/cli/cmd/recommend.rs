@@ -1,24 +1,24 @@
 //! `flyball recommend`: settings one can defend, from scenarios or from logs.
 
+mod given;
 mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use self::given::{Given, given};
 use super::common;
-use crate::agents::join;
 use crate::cli::args::{Recommend, ShortFormat};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
+use crate::cli::input;
 use crate::cli::output::{self, Folder};
-use crate::cli::{input, logs, output::hint};
-use crate::engine::{Target, Tokens, counted};
-use crate::lab::axis::{self, JUICE, OVER, SLACK};
-use crate::lab::bounds::{self, MAX_ROUNDS, MAX_RUNS};
+use crate::engine::Tokens;
+use crate::lab::axis::{self, OVER, SLACK};
+use crate::lab::bounds::{self, MAX_RUNS};
 use crate::lab::choose::Weights;
-use crate::lab::fit::{Asked, Options, calibrate, figures};
-use crate::lab::fixed::micros;
 use crate::lab::grid::Axes;
 use crate::lab::page;
+use crate::lab::recommend::doubt::warnings;
 use crate::lab::recommend::judge::{Recommendation, Request, recommend};
 use crate::lab::recommend::perturb::worlds;
 use crate::lab::recommend::text::{self, Page};
@@ -33,8 +33,7 @@ use crate::lab::settings::Settings;
 /// A scenario, log, settings file, flag or folder at fault.
 pub fn run(args: &Recommend) -> Outcome {
     let current = args.current.as_deref().map(in_use).transpose()?;
-    let mut made = None;
-    let scenarios = scenarios(args, current.as_ref(), &mut made)?;
+    let Given { scenarios, aims, made } = given(args, current.as_ref())?;
     let first = scenarios.first().ok_or_else(|| Failure::said("there is no scenario to recommend for"))?;
     let price = args.price.as_deref().map(|text| common::read("--price", text, common::price)).transpose()?;
     let weights =
@@ -54,10 +53,14 @@ pub fn run(args: &Recommend) -> Outcome {
     let place = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("recommend-{}", first.name)));
     let folder = output::results(&place, args.html.as_deref())?;
     scenarios.iter().for_each(common::out_of_order);
-    let told = recommend(&request).map_err(Failure::usage)?;
-    let told = told.ok_or_else(|| Failure::said("there is no setting to try"))?;
+    let bar = output::stages();
+    let told = recommend(&request, &|stage| bar.set_message(stage.to_string()));
+    bar.finish_and_clear();
+    let told = told.map_err(Failure::usage)?.ok_or_else(|| Failure::said("there is no setting to try"))?;
     let page = Page {
         worlds: &all,
+        aims: &aims,
+        snapped: args.snap,
         price,
         seed: request.seed,
         fresh_runs: request.fresh_runs,
@@ -74,63 +77,6 @@ pub fn run(args: &Recommend) -> Outcome {
         output::say(&format!("wrote {}", file.display()));
     }
     Ok(Exit::Success)
-}
-
-/// The scenarios named, and the one made of the logs named, all at the target asked for. `made` is the text of the latter.
-fn scenarios(args: &Recommend, current: Option<&Settings>, made: &mut Option<String>) -> Outcome<Vec<Scenario>> {
-    let is_scenario = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
-    let mut all: Vec<Scenario> =
-        args.paths.iter().filter(is_scenario).map(|path| common::scenario(path)).collect::<Outcome<_>>()?;
-    let named: Vec<PathBuf> = args.paths.iter().filter(|path| !is_scenario(path)).cloned().collect();
-    if !named.is_empty() {
-        let (scenario, text) = of_logs(args, &named)?;
-        all.push(scenario);
-        *made = Some(text);
-    }
-    let juice =
-        args.juice.as_deref().map(|text| common::read("--juice", text, |text| JUICE.value(text))).transpose()?;
-    let juice = juice.or_else(|| current.map(|current| current.governor.juice));
-    for scenario in &mut all {
-        let rounds = bounds::count("--rounds", args.rounds, scenario.plan.rounds, MAX_ROUNDS);
-        scenario.plan.rounds = rounds.map_err(Failure::usage)?;
-        scenario.governor.juice = juice.unwrap_or(scenario.governor.juice);
-        // a run that its budget ends is not a run of the law: what a budget buys is told by shares
-        scenario.governor.budget = None;
-        if args.snap {
-            let derived = scenario.derived();
-            let near = micros(derived.means[derived.nearest]);
-            scenario.governor.juice = Target::from_micros(near.unsigned_abs().max(1));
-            hint(&format!(
-                "{}: the target is {:.0}, the mean of the nearest rung",
-                scenario.name, derived.means[derived.nearest]
-            ));
-        }
-    }
-    Ok(all)
-}
-
-fn of_logs(args: &Recommend, named: &[PathBuf]) -> Outcome<(Scenario, String)> {
-    let logs = logs::load(named)?;
-    let joined = join(&logs);
-    logs::warn_of(&joined.health);
-    let options = Options { model: args.model.clone(), efforts: args.effort.clone(), ..Options::default() };
-    let failed = |error| {
-        Failure::usage(error)
-            .while_("cannot make a scenario of these logs")
-            .hint("look at them with `flyball calibrate`, which says what there is and what is missing")
-    };
-    let fit = calibrate(&joined.turns, &options).map_err(failed)?;
-    let asked = Asked { failed: joined.health.errors, ..Asked::default() };
-    let text = fit.to_toml_with(&figures(&joined.turns, &fit, &asked));
-    let scenario = Scenario::load(&text, &fit.name).map_err(Failure::internal)?;
-    hint(&format!(
-        "{}: fitted to {} of {} in {}",
-        fit.name,
-        counted(fit.calls, "call"),
-        fit.model,
-        counted(fit.sessions, "session")
-    ));
-    Ok((scenario, text))
 }
 
 /// The settings in use.
@@ -172,6 +118,12 @@ fn weights(text: &str) -> Result<Weights, String> {
             other => return Err(format!("{other:?} is no part of the loss: excess, bias, reversals, settle")),
         }
     }
+    if [weights.excess, weights.bias, weights.reversals, weights.settle] == [0; 4] {
+        return Err(
+            "all of it weighs nothing, so that no setting is better than another: let a part weigh more than 0"
+                .to_owned(),
+        );
+    }
     Ok(weights)
 }
 
@@ -194,10 +146,11 @@ fn write(
             slack: setting.slack,
             rest: setting.rest,
             budget: budget.filter(|budget| *budget > Tokens::ZERO),
-            tuning: first.governor.tuning,
+            tuning: first.governor.tuning.only(setting.law),
         },
     };
     let mut about = vec![format!("recommended by flyball {VERSION} for {}", first.name)];
+    about.extend(warnings(page, told).iter().map(|warning| format!("warning: {warning}")));
     about.extend(text::sentences(page, told));
     about.push(format!("again: {}", page.command));
     let about = about.join("\n");
@@ -255,6 +208,9 @@ fn command(args: &Recommend, seed: u64) -> String {
     flag("--runs", Some(args.runs.to_string()));
     flag("--race", Some(args.race.to_string()));
     flag("--seed", Some(seed.to_string()));
+    flag("--out", args.out.as_ref().map(|path| path.display().to_string()));
+    flag("--html", args.html.as_ref().map(|path| path.display().to_string()));
+    flag("--format", (args.format == ShortFormat::Json).then(|| "json".to_owned()));
     words.extend(args.snap.then(|| "--snap".to_owned()));
     words.extend(args.as_is.then(|| "--as-is".to_owned()));
     words.join(" ")
@@ -268,9 +224,13 @@ mod tests {
     fn weights_are_read_and_faults_named() {
         let read = weights("reversals=0.4, settle=2").unwrap();
         assert_eq!((read.reversals, read.settle, read.excess), (400_000, 2_000_000, Weights::default().excess));
-        for (text, want) in
-            [("reversals", "no name=weight"), ("speed=1", "no part"), ("bias=-1", "bias=-1"), ("bias=2000", "at most")]
-        {
+        for (text, want) in [
+            ("reversals", "no name=weight"),
+            ("speed=1", "no part"),
+            ("bias=-1", "bias=-1"),
+            ("bias=2000", "at most"),
+            ("excess=0,bias=0,reversals=0,settle=0", "weighs nothing"),
+        ] {
             assert!(weights(text).unwrap_err().contains(want), "{text}");
         }
     }

@@ -155,6 +155,14 @@ impl Tuning {
         })
     }
 
+    /// The same, with nothing set of other laws than this one.
+    #[must_use]
+    pub fn only(&self, law: LawKind) -> Self {
+        let mut own = Self { knobs: Self::USUAL.knobs, ..*self };
+        own.knobs[law as usize] = self.knobs[law as usize];
+        own
+    }
+
     /// The band around `target`: `slack` on both sides, save where a side has its own.
     ///
     /// # Errors
@@ -167,6 +175,14 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_set_of_other_laws_can_be_let_go() {
+        let mut tuning = Tuning { cooldown: 2, ..Tuning::USUAL };
+        tuning.set(LawKind::Stride, "drift", 600_000).unwrap();
+        assert_eq!(tuning.only(LawKind::Stride), tuning);
+        assert_eq!(tuning.only(LawKind::Cusum), Tuning { cooldown: 2, ..Tuning::USUAL });
+    }
 
     #[test]
     fn usual_values_lie_within_their_bounds_and_names_are_told_apart() {

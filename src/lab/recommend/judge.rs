@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::race::{Race, Trade, keeps_limits, race, trade};
+use super::race::{Race, Trade, keeps_limits, race, race_told, trade};
 use super::screen::{Screened, screen, usual_axes};
-use super::{Record, Run, Setting, WHOLE, World, at_home, estimate, objective, scaled};
-use crate::engine::{LawKind, Millis, Tokens};
+use super::{Record, Run, Setting, Stage, WHOLE, World, at_home, estimate, objective, scaled};
+use crate::engine::{LawKind, Millis, Target, Tokens};
 use crate::lab::choose::{SIMPLEST_FIRST, Weights};
 use crate::lab::fixed::ufloat;
 use crate::lab::grid::Axes;
 use crate::lab::settings::Settings;
-use crate::lab::stats::{CONFIDENCE, Estimate, paired, quantile, wilson};
+use crate::lab::stats::{CONFIDENCE, Estimate, Interval, paired, quantile, wilson};
 use crate::lab::sweep::SweepError;
 
 /// A setting that is this much worse than the best, in millionths of loss, is worse, whatever luck could explain.
@@ -64,18 +64,37 @@ pub struct Promise {
     pub settle_tokens: Estimate,
     /// Share of runs that did not settle, with Wilson's interval.
     pub unsettled: Estimate,
-    /// Tokens within which half of the runs settled, and nine of ten, each with the interval of its order statistic.
-    pub settle_within: [Option<Quantile>; 2],
+    /// Within how many tokens half of the runs settled, and nine of ten; nothing without a run.
+    pub settle_within: Option<[Within; 2]>,
     /// Share of tokens spent on wrong rungs.
     pub off_tokens: Estimate,
     /// Seconds that a token takes.
     pub seconds_per_token: f64,
     /// The loss in each world.
     pub by_world: Vec<Estimate>,
+    /// The world in which it holds a right rung in the fewest rounds, by its place, and their share there.
+    pub worst_world: Option<(usize, Estimate)>,
 }
 
-/// A quantile over runs, and its interval where there are enough of them.
-pub type Quantile = (i64, Option<(i64, i64)>);
+/// Tokens within which a share of the runs settled: an order statistic over runs, of which those that never settled stand last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The tokens; nothing where fewer runs settled.
+    pub tokens: Option<i64>,
+    /// The ends of its interval, each nothing where it lies among runs that never settled; no interval where runs are too few.
+    pub interval: Option<[Option<i64>; 2]>,
+}
+
+impl Within {
+    /// Of the tokens before each run settled, nothing for one that did not.
+    #[must_use]
+    pub fn of(runs: &[Option<i64>], share: f64) -> Option<Self> {
+        let spent: Vec<i64> = runs.iter().map(|tokens| tokens.unwrap_or(i64::MAX)).collect();
+        let settled = |tokens: i64| (tokens < i64::MAX).then_some(tokens);
+        let (value, interval) = quantile(&spent, share, CONFIDENCE)?;
+        Some(Self { tokens: settled(value), interval: interval.map(|(lo, hi)| [settled(lo), settled(hi)]) })
+    }
+}
 
 /// How the choice stands where one weight is another.
 #[derive(Clone, Debug)]
@@ -91,9 +110,9 @@ pub struct Reweighed {
 /// What wrong efforts cost with the settings in use beyond what they cost with those recommended.
 #[derive(Clone, Copy, Debug)]
 pub struct Regret {
-    /// The tokens that it is a share of: the budget.
-    pub budget: u64,
-    /// Tokens.
+    /// The budget; nothing where there is none.
+    pub budget: Option<u64>,
+    /// Tokens of the budget, or of a million where there is none.
     pub tokens: Estimate,
     /// Seconds of work that those tokens take; the interval is that of the tokens.
     pub seconds: Estimate,
@@ -120,6 +139,8 @@ pub struct Recommendation {
     pub reweighed: Vec<Reweighed>,
     /// Against the settings in use.
     pub regret: Option<Regret>,
+    /// The target of the settings in use, by which they are measured, where it is not that of some scenario here.
+    pub own_target: Option<Target>,
 }
 
 impl Recommendation {
@@ -136,14 +157,15 @@ impl Recommendation {
     }
 }
 
-/// Recommends; nothing where there is no setting to run.
+/// Recommends, and tells each stage as it begins; nothing where there is no setting to run.
 ///
 /// # Errors
 /// [`SweepError`].
-pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepError> {
+pub fn recommend(request: &Request<'_>, stage: &dyn Fn(Stage)) -> Result<Option<Recommendation>, SweepError> {
     let Request { worlds, weights, seed, .. } = request;
+    stage(Stage::Screen);
     let screened = screen(worlds, &request.axes, request.rest)?;
-    let race = race(worlds, &screened.settings, request.race_runs, *seed, weights)?;
+    let race = race_told(worlds, &screened.settings, request.race_runs, *seed, weights, stage)?;
     let Some(order) = pick(worlds, &race, weights) else { return Ok(None) };
     let (chosen, best, runner_up) =
         (race.left[order.chosen], race.left[order.best], order.runner_up.map(|at| race.left[at]));
@@ -161,10 +183,11 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
         named.push(("default law", Setting { law: LawKind::DEFAULT, ..plain }));
     }
     let settings: Vec<Setting> = named.iter().map(|(_, setting)| *setting).collect();
+    stage(Stage::Fresh(request.fresh_runs));
     let runs = FRESH..FRESH + request.fresh_runs;
     let mut fresh = Record::new(worlds, &settings, &runs, *seed, weights)?;
     if let (Some(current), Some(at)) = (&request.current, named.iter().position(|(who, _)| *who == "in use")) {
-        // the settings in use may set what else a law has to set
+        // the settings in use have a target of their own, and may set what else a law has to set
         let own: Vec<World> = worlds.iter().map(|world| tuned(world, current)).collect();
         let own = Record::new(&own, &settings[at..=at], &runs, *seed, weights)?;
         fresh
@@ -182,7 +205,9 @@ pub fn recommend(request: &Request<'_>) -> Result<Option<Recommendation>, SweepE
         let at = named.iter().position(|(who, _)| *who == "in use")?;
         Some(regret(worlds, &fresh, at, current.governor.budget, promises[at].seconds_per_token))
     });
+    let differs = |juice: &Target| worlds.iter().any(|world| world.home && world.scenario.governor.juice != *juice);
     Ok(Some(Recommendation {
+        own_target: request.current.map(|current| current.governor.juice).filter(differs),
         front: front(worlds, &race),
         reweighed: reweighed(&race, order.chosen, weights),
         best,
@@ -219,11 +244,12 @@ fn original(request: &Request<'_>, chosen: Setting) -> Result<Option<Setting>, S
     Ok(raced.left.first().copied())
 }
 
-/// A world in which laws are set as they are in use.
+/// A world in which laws are set as they are in use, at the target in use.
 fn tuned(world: &World, current: &Settings) -> World {
-    let mut own = world.clone();
-    own.scenario.governor.tuning = current.governor.tuning;
-    own
+    let mut scenario = world.scenario.clone();
+    scenario.governor.tuning = current.governor.tuning;
+    scenario.governor.juice = current.governor.juice;
+    World::new(&world.name, scenario, world.home)
 }
 
 struct Order {
@@ -262,13 +288,14 @@ fn pick(worlds: &[World], race: &Race, weights: &Weights) -> Option<Order> {
     Some(Order { chosen, best, runner_up, as_good: equals.len(), limits_kept })
 }
 
-/// Simplest law, then shortest window, then the largest slack inside the legal ones.
-fn simpler(worlds: &[World], a: &Setting, b: &Setting) -> Ordering {
-    let legal = worlds.iter().find(|world| world.home).and_then(|world| world.scenario.derived().legal_slack);
+/// Simplest law, then shortest window, then the largest slack inside those that are legal in all scenarios as they are.
+pub(super) fn simpler(worlds: &[World], a: &Setting, b: &Setting) -> Ordering {
+    let home = worlds.iter().filter(|world| world.home);
+    let legal: Vec<Interval> = home.filter_map(|world| world.scenario.derived().legal_slack).collect();
     let rank = |setting: &Setting| {
         let known = SIMPLEST_FIRST.iter().position(|law| *law == setting.law.name());
         let slack = f64::from(setting.slack.ppm()) / 1e6;
-        let outside = legal.map_or(0.0, |legal| (legal.lo - slack).max(slack - legal.hi).max(0.0));
+        let outside = legal.iter().map(|legal| (legal.lo - slack).max(slack - legal.hi)).fold(0.0, f64::max);
         (known.unwrap_or(SIMPLEST_FIRST.len()), setting.over, outside, -slack)
     };
     let (a, b) = (rank(a), rank(b));
@@ -284,7 +311,7 @@ fn promise(
     weights: &Weights,
 ) -> Promise {
     let runs = fresh.of(at);
-    let of = |value: fn(&Run) -> i64, unit: f64| estimate(at_home(worlds, &runs, value), unit);
+    let of = |value: fn(&Run) -> i64, unit: f64| estimate(at_home(worlds, &runs, value), unit).held(0.0, f64::INFINITY);
     let (own, _) = objective(&runs, weights);
     let (first, _) = objective(&fresh.of(0), weights);
     let home = || worlds.iter().zip(&runs).filter(|(world, _)| world.home).flat_map(|(_, runs)| runs.iter());
@@ -296,7 +323,7 @@ fn promise(
         setting,
         worse: (at > 0).then(|| scaled(paired(&own, &first, CONFIDENCE), 1.0)),
         objective: estimate(own, 1.0),
-        on_rung: of(|run| run.on_rung, 1.0),
+        on_rung: of(|run| run.on_rung, 1.0).held(0.0, 1.0),
         reversals: of(|run| run.reversals, 1.0),
         settle_rounds: of(|run| run.settle_rounds, 1.0),
         settle_tokens: of(|run| run.settle_tokens, WHOLE),
@@ -306,20 +333,26 @@ fn promise(
             n: count,
         },
         settle_within: {
-            let spent: Vec<i64> = home().map(|run| run.settle_tokens).collect();
-            [0.5, 0.9].map(|p| quantile(&spent, p, CONFIDENCE))
+            let spent: Vec<Option<i64>> = home().map(|run| run.settled.then_some(run.settle_tokens)).collect();
+            let [half, most] = [0.5, 0.9].map(|share| Within::of(&spent, share));
+            half.zip(most).map(|(half, most)| [half, most])
         },
-        off_tokens: of(|run| run.off_tokens, 1.0),
+        off_tokens: of(|run| run.off_tokens, 1.0).held(0.0, 1.0),
         seconds_per_token: crate::lab::fixed::float(sum(|run| run.millis)) / 1000.0 / tokens,
+        worst_world: runs
+            .iter()
+            .map(|runs| estimate(runs.iter().map(|run| run.on_rung), 1.0).held(0.0, 1.0))
+            .enumerate()
+            .min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)),
         by_world: runs.iter().map(|runs| estimate(runs.iter().map(|run| run.parts.weighed(weights)), 1.0)).collect(),
     }
 }
 
 fn regret(worlds: &[World], fresh: &Record, at: usize, budget: Option<Tokens>, seconds_per_token: f64) -> Regret {
-    let budget = budget.map_or(10_000_000, Tokens::count);
+    let budget = budget.map(Tokens::count);
     let (used, new) = (fresh.of(at), fresh.of(0));
     let (used, new) = (at_home(worlds, &used, |run| run.off_tokens), at_home(worlds, &new, |run| run.off_tokens));
-    let tokens = scaled(paired(&used, &new, CONFIDENCE), ufloat(budget));
+    let tokens = scaled(paired(&used, &new, CONFIDENCE), ufloat(budget.unwrap_or(1_000_000)));
     Regret { budget, seconds: scaled(Some(tokens), seconds_per_token), tokens }
 }
 

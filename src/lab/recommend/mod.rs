@@ -7,12 +7,15 @@
 //! 4. *Choice* ([`judge`]): of those that cannot be told from the best, the simplest.
 //! 5. *Fresh runs*: what the choice promises is measured on runs that had no part in it, beside the runner-up, the
 //!    original's defaults and the settings in use.
+//! 6. *Words* ([`text`]): what speaks against it first ([`doubt`]), then what it is for ([`aim`]).
 //!
 //! What is minimised is the mean of the loss over the worlds and half of it in the worst one, so that a setting that is
 //! fine at home and fails next door is none. Not a sweep: it reports no grid. Losses are in millionths; see
 //! [`choose`](super::choose) for their parts. Sources: the control study, `recommend`; Karnin, Koren and Somekh (2013) for
 //! halving; common random numbers as in Stout and Goldie (2008).
 
+pub mod aim;
+pub mod doubt;
 pub mod judge;
 pub mod perturb;
 pub mod race;
@@ -27,7 +30,7 @@ use super::scenario::Scenario;
 use super::stats::{CONFIDENCE, Estimate, Interval, Moments};
 use super::sweep::SweepError;
 use super::trial::{Ran, Trial, trial};
-use crate::engine::{LawKind, Millis, Ratio, Target};
+use crate::engine::{LawKind, Millis, Ratio, Target, counted};
 
 /// Settings that are tried in every world, each at that world's own target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,7 @@ pub struct World {
     pub scenario: Scenario,
     /// Whether it is a scenario as it is.
     pub home: bool,
-    /// Whether the target lies on or between the rungs' means.
+    /// Whether the target lies on or between the rungs' means, to half a token.
     pub reachable: bool,
     /// The tokens that settling is measured by.
     pub scale: u64,
@@ -77,7 +80,37 @@ impl World {
         let target = super::fixed::ufloat(juice.micros()) / 1e6;
         let least = means.iter().copied().fold(f64::INFINITY, f64::min);
         let most = means.iter().copied().fold(0.0, f64::max);
-        Self { name: name.to_owned(), scenario, home, reachable: (least..=most).contains(&target), scale }
+        // targets are written in whole tokens, and one that is meant to be a rung's mean is no further off
+        let reachable = (least - 0.5..=most + 0.5).contains(&target);
+        Self { name: name.to_owned(), scenario, home, reachable, scale }
+    }
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It is looked which settings are worth running.
+    Screen,
+    /// So many settings race to so many runs.
+    Race {
+        /// Settings.
+        settings: usize,
+        /// Runs of each.
+        runs: u32,
+    },
+    /// What is promised is measured on so many fresh runs.
+    Fresh(u32),
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Screen => f.write_str("looking which settings are worth running"),
+            Self::Race { settings, runs } => {
+                write!(f, "{} to {} each", counted(settings, "setting"), counted(runs, "run"))
+            }
+            Self::Fresh(runs) => write!(f, "what is promised, on {}", counted(runs, "fresh run")),
+        }
     }
 }
 

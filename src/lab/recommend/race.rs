@@ -3,7 +3,7 @@
 //! A setting that fails a limit for certain, too many runs that do not settle or too many decisions past an end of the
 //! ladder, stands behind all that do not. The cost is counted in runs of a setting in a world.
 
-use super::{Record, Run, Setting, WHOLE, World, at_home, estimate, mean, objective};
+use super::{Record, Run, Setting, Stage, WHOLE, World, at_home, estimate, mean, objective};
 use crate::lab::choose::{TOLERATED, Weights};
 use crate::lab::stats::{Estimate, wilson};
 use crate::lab::sweep::SweepError;
@@ -54,8 +54,21 @@ pub fn race(
     seed: u64,
     weights: &Weights,
 ) -> Result<Race, SweepError> {
+    race_told(worlds, settings, most, seed, weights, &|_| {})
+}
+
+/// The same, each stage told as it begins.
+pub(super) fn race_told(
+    worlds: &[World],
+    settings: &[Setting],
+    most: u32,
+    seed: u64,
+    weights: &Weights,
+    told: &dyn Fn(Stage),
+) -> Result<Race, SweepError> {
     let mut left = settings.to_vec();
     let mut done = FIRST.min(most.max(1));
+    told(Stage::Race { settings: left.len(), runs: done });
     let mut record = Record::new(worlds, &left, &(0..done), seed, weights)?;
     let price = |settings: usize, runs: u32| settings as u64 * u64::from(runs) * worlds.len() as u64;
     let (mut cost, mut stages, mut dropped) = (price(left.len(), done), vec![(left.len(), done)], Vec::new());
@@ -68,6 +81,9 @@ pub fn race(
         }
         let places = &order[..keep];
         let kept: Vec<Setting> = places.iter().map(|&at| left[at]).collect();
+        if more > done {
+            told(Stage::Race { settings: keep, runs: more });
+        }
         let added = Record::new(worlds, &kept, &(done..more), seed, weights)?;
         record.keep_and_add(places, added);
         cost += price(keep, more - done);
@@ -108,10 +124,11 @@ pub fn keeps_limits(worlds: &[World], by_world: &[&[Run]]) -> bool {
 #[must_use]
 pub fn trade(worlds: &[World], by_world: &[&[Run]]) -> Trade {
     let over = |value: fn(&Run) -> i64, unit: f64| estimate(at_home(worlds, by_world, value), unit);
+    let count = |value: fn(&Run) -> i64, unit: f64| over(value, unit).held(0.0, f64::INFINITY);
     Trade {
         excess: over(|run| run.parts.excess, 1.0),
-        reversals: over(|run| run.reversals, 1.0),
-        settle_tokens: over(|run| run.settle_tokens, WHOLE),
-        on_rung: over(|run| run.on_rung, 1.0),
+        reversals: count(|run| run.reversals, 1.0),
+        settle_tokens: count(|run| run.settle_tokens, WHOLE),
+        on_rung: over(|run| run.on_rung, 1.0).held(0.0, 1.0),
     }
 }

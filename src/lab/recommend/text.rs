@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::judge::{MARGIN, Promise, Quantile, Recommendation, Regret};
+use super::aim::{Aim, aimed, tokens as target};
+use super::doubt::warnings;
+use super::judge::{MARGIN, Promise, Recommendation, Regret, Within};
 use super::{Setting, World};
-use crate::engine::counted;
+use crate::engine::{LawKind, counted, one_or};
 use crate::lab::fit::figures::three;
 use crate::lab::fixed::{float, ufloat};
 use crate::lab::report::decimal;
 use crate::lab::stats::Estimate;
-use crate::lab::theory;
 
 /// What a loss is.
 pub const LOSS: &str = "An oracle that starts on a right rung has 0. With the usual weights straying by 0.1 nats (about 10 %) adds 0.1, \
@@ -21,6 +22,10 @@ pub const LOSS: &str = "An oracle that starts on a right rung has 0. With the us
 pub struct Page<'a> {
     /// Where settings were tried.
     pub worlds: &'a [World],
+    /// Where the target of each scenario as it is comes from, in their order.
+    pub aims: &'a [Aim],
+    /// Whether targets were moved to the nearest rung.
+    pub snapped: bool,
     /// Dollars for a million output tokens.
     pub price: Option<f64>,
     /// The seed of all luck.
@@ -34,27 +39,26 @@ pub struct Page<'a> {
 /// The page.
 #[must_use]
 pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
-    let mut text = format!("recommended: {}\n", flags(&told.chosen().setting));
+    let mut text = String::new();
+    for warning in warnings(page, told) {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    let _ = writeln!(text, "recommended: {}", flags(&told.chosen().setting));
     for sentence in sentences(page, told) {
         let _ = writeln!(text, "  {sentence}");
     }
-    let _ =
-        write!(text, "\nOn {} that had no part in the choice (95 % intervals):\n\n", counted(page.fresh_runs, "run"));
+    let _ = write!(text, "\n{}\n\n", measured(page));
     table(&promised(told), &mut text);
-    let _ = write!(text, "\nLoss by world (95 % intervals). {LOSS}\n\n");
+    let _ = write!(text, "\nLoss by world ({}). {LOSS}\n\n", intervals(page.fresh_runs));
     table(&worlds(page, told), &mut text);
-    let _ = write!(
-        text,
-        "\nSettings that none of those tried beats in all three (on the scenarios as they are; 95 % intervals, over runs that the choice was \
-         made by):\n\n"
-    );
+    let _ = write!(text, "\n{FRONT}\n\n");
     table(&front(told), &mut text);
     text.push_str("\nIf the loss were weighed otherwise (differences in loss, paired by run, with 95 % intervals):\n");
     for line in reweighed(told) {
         let _ = writeln!(text, "  {line}");
     }
-    if let Some(regret) = &told.regret {
-        let _ = writeln!(text, "\n{}", regretted(regret, page.price));
+    if let Some(regretted) = regretted(told, page.price) {
+        let _ = writeln!(text, "\n{regretted}");
     }
     let race = &told.race;
     let stages: Vec<String> = race
@@ -71,11 +75,61 @@ pub fn render(page: &Page<'_>, told: &Recommendation) -> String {
         counted(race.cost, "run"),
         stages.join(", ")
     );
-    for line in &told.screened.left_out {
-        let _ = writeln!(text, "Left out: {line}.");
+    for line in screened(told) {
+        let _ = writeln!(text, "{line}");
     }
     let _ = writeln!(text, "Again: {}", page.command);
     text
+}
+
+/// What the trade-offs are.
+pub const FRONT: &str = "Settings that none of those tried beats, by their means, in all three of straying, reversals and tokens before \
+                         settling (on the scenarios as they are; a run that does not settle counts with all that it spends). 95 % intervals \
+                         are over runs that the choice was made by, and so a little too good; settings that the race dropped early have fewer.";
+
+/// What the promises rest on, and what their loss is.
+#[must_use]
+pub fn measured(page: &Page<'_>) -> String {
+    let runs = page.fresh_runs;
+    format!(
+        "On {} that had no part in the choice ({}). Of each setting the loss is the mean over the worlds, and half of that in the \
+         world that is worst, which stand below one by one; the rest is of the scenarios as they are. A run that does not settle counts with all its \
+         rounds and tokens.",
+        counted(runs, "run"),
+        intervals(runs)
+    )
+}
+
+/// Whether so many runs give intervals.
+#[must_use]
+pub const fn intervals(runs: u32) -> &'static str {
+    if runs > 1 { "95 % intervals" } else { "without intervals, which one run does not give" }
+}
+
+/// How long runs are, where all are as long.
+pub(super) fn rounds(page: &Page<'_>) -> String {
+    let mut all: Vec<u32> =
+        page.worlds.iter().filter(|world| world.home).map(|world| world.scenario.plan.rounds).collect();
+    all.dedup();
+    match all[..] {
+        [rounds] => counted(rounds, "round").to_string(),
+        _ => "rounds of their scenarios".to_owned(),
+    }
+}
+
+/// What was not run, and what was run once for all windows and slacks.
+#[must_use]
+pub fn screened(told: &Recommendation) -> Vec<String> {
+    let mut lines: Vec<String> = told.screened.left_out.iter().map(|line| format!("Left out: {line}.")).collect();
+    let once: Vec<&str> = told.screened.once.iter().map(|law| law.name()).collect();
+    if !once.is_empty() {
+        lines.push(format!(
+            "Run once, as no window and no slack made a difference to {} in any of these worlds: {}.",
+            one_or(once.len(), "it", "them"),
+            once.join(", ")
+        ));
+    }
+    lines
 }
 
 /// A setting as flags.
@@ -92,121 +146,146 @@ pub fn flags(setting: &Setting) -> String {
     )
 }
 
-/// Why, and what it promises.
+/// Why, what it promises, and what for.
 #[must_use]
 pub fn sentences(page: &Page<'_>, told: &Recommendation) -> Vec<String> {
+    let mut all = vec![why(told)];
+    all.extend(better_untried(told));
+    all.extend(promises(page, told.chosen()));
+    all.extend(elsewhere(page, told.chosen()));
+    all.extend(aimed(page));
+    all.extend(told.own_target.map(|own| {
+        format!(
+            "The settings in use were measured at their own target of {}: what is a right effort is judged by each one's own target.",
+            target(own)
+        )
+    }));
+    all
+}
+
+fn why(told: &Recommendation) -> String {
     let chosen = told.chosen();
-    let mut all = Vec::new();
-    all.push(if told.best == chosen.setting && told.as_good <= 1 {
+    let others = told.as_good.saturating_sub(1);
+    if told.screened.settings.len() == 1 {
+        "It is the only setting that was tried.".to_owned()
+    } else if told.best == chosen.setting && others == 0 {
         format!(
             "It has the least loss of all that were tried, and on the runs that the choice was made by no other came within {} of it.",
             three(ufloat(MARGIN.unsigned_abs()) / 1e6)
         )
     } else if told.best == chosen.setting {
-        format!(
-            "It has the least loss of all that were tried; {} of those left cannot be told from it.",
-            told.as_good.saturating_sub(1)
-        )
+        format!("It has the least loss of all that were tried; {others} of those left cannot be told from it.")
     } else {
         format!(
             "It is the simplest of {} settings that cannot be told from the best of all that were tried, {}.",
             told.as_good,
             flags(&told.best)
         )
-    });
-    if !told.limits_kept {
-        all.push(
-            "No setting settles in 95 % of its runs and stays off the ends of the ladder in 95 % of its rounds: this is the least \
-             bad one."
-                .to_owned(),
-        );
     }
-    all.push(format!(
-        "It holds a right rung in {} % of rounds, turns round {} times in 100 rounds, settles after {} rounds and {} tokens{}, \
-         and spends {} % of its tokens on wrong efforts.",
+}
+
+/// Settings beside it that were not tried and are better for certain.
+fn better_untried(told: &Recommendation) -> Vec<String> {
+    let better = |promise: &&Promise| {
+        let worse = promise.worse.and_then(|worse| worse.interval);
+        worse.is_some_and(|worse| worse.hi < 0.0) && !told.screened.settings.contains(&promise.setting)
+    };
+    let say = |promise: &Promise| {
+        let less = promise.worse.map(|worse| Estimate {
+            mean: -worse.mean,
+            interval: worse.interval.map(|of| crate::lab::stats::Interval { lo: -of.hi, hi: -of.lo }),
+            ..worse
+        });
+        let name = match promise.who {
+            "default law" => format!("The default law, {},", LawKind::DEFAULT),
+            who => format!("What stands below as \"{who}\""),
+        };
+        format!(
+            "{name} is better, with {} less of loss, and was not among those tried: {}.",
+            less.map_or_else(String::new, |less| about(&less, 1.0, 3)),
+            flags(&promise.setting)
+        )
+    };
+    told.promises.iter().filter(better).map(say).collect()
+}
+
+/// How it does in the world that is worst for it, where there are worlds beside the scenarios as they are.
+fn elsewhere(page: &Page<'_>, chosen: &Promise) -> Option<String> {
+    let (at, share) = chosen.worst_world?;
+    let world = page.worlds.get(at).filter(|world| !world.home)?;
+    Some(format!(
+        "That is of what was given as it is; of the agents that it might be, {} is the worst, with a right rung in {} % of rounds.",
+        world.name,
+        about(&share, 100.0, 1)
+    ))
+}
+
+fn promises(page: &Page<'_>, chosen: &Promise) -> Vec<String> {
+    let settles = || {
+        format!(
+            "settles after {} rounds and {} tokens",
+            about(&chosen.settle_rounds, 1.0, 1),
+            thousands(&chosen.settle_tokens)
+        )
+    };
+    let settles = match chosen.unsettled.mean {
+        none if none <= 0.0 => settles(),
+        all if all >= 1.0 => format!("never settles within the {}", rounds(page)),
+        _ => format!(
+            "{} (runs that never do, {} % of them, count with all of theirs)",
+            settles(),
+            about(&chosen.unsettled, 100.0, 1)
+        ),
+    };
+    let mut all = vec![format!(
+        "It holds a right rung in {} % of rounds, turns round {} times in 100 rounds, {settles}, and spends {} % of its tokens on wrong \
+         efforts.",
         about(&chosen.on_rung, 100.0, 1),
         about(&chosen.reversals, 1.0, 1),
-        about(&chosen.settle_rounds, 1.0, 1),
-        thousands(&chosen.settle_tokens),
-        if chosen.unsettled.mean > 0.0 {
-            format!(" (never, in {} % of runs)", about(&chosen.unsettled, 100.0, 1))
-        } else {
-            String::new()
-        },
         about(&chosen.off_tokens, 100.0, 1)
-    ));
-    if let [Some(half), Some(most)] = chosen.settle_within {
-        all.push(format!(
-            "Half of the runs settle within {} tokens, and nine of ten within {}.",
-            within(half),
-            within(most)
-        ));
-    }
-    for world in page.worlds.iter().filter(|world| world.home) {
-        all.push(aimed(world));
-        all.extend(target(world));
-    }
+    )];
+    let Some([half, most]) = chosen.settle_within else { return all };
+    all.push(match (within(half), within(most)) {
+        (Some(half), Some(most)) => {
+            format!("Half of the runs settle within {half} tokens, and nine of ten within {most}.")
+        }
+        (Some(half), None) => format!(
+            "Half of the runs settle within {half} tokens; more than 10 % never settle within the {}.",
+            rounds(page)
+        ),
+        (None, _) => format!("More than 50 % of runs never settle within the {}.", rounds(page)),
+    });
     all
 }
 
-/// What the target is, and which rung is nearest.
-fn aimed(world: &World) -> String {
-    let (scenario, juice) = (&world.scenario, world.scenario.governor.juice);
-    let derived = scenario.derived_at(juice);
-    let word = scenario.ladder.efforts().get(derived.nearest).map_or("", |effort| effort.word());
-    format!(
-        "{}: the target is {} output tokens per turn; {word}, which makes {:.0}, is nearest.",
-        scenario.name,
-        decimal(i64::try_from(juice.micros()).unwrap_or(i64::MAX)).trim_end_matches('0').trim_end_matches('.'),
-        derived.means[derived.nearest]
-    )
-}
-
-/// A warning where the target lies off the ladder or between two rungs.
-fn target(world: &World) -> Option<String> {
-    let (scenario, juice) = (&world.scenario, world.scenario.governor.juice);
-    let derived = scenario.derived_at(juice);
-    let aim = ufloat(juice.micros()) / 1e6;
-    let near = derived.means[derived.nearest];
-    let word = scenario.ladder.efforts().get(derived.nearest).map_or("", |effort| effort.word());
-    if !world.reachable {
-        let side = if aim > near { "above" } else { "below" };
-        return Some(format!(
-            "{}: the target of {} lies {side} the whole ladder; --snap takes {}, which {word} makes.",
-            scenario.name,
-            three(aim),
-            three(near)
-        ));
-    }
-    let phase = derived.phase.map_or(0.0, f64::abs);
-    let lost =
-        derived.legal_slack.and_then(|legal| theory::infeasible_share(0.15, (1.0 + legal.lo) / (1.0 - legal.lo)));
-    (phase > 0.35).then(|| {
-        format!(
-            "{}: the target of {} lies about half way between two rungs, as {} % of targets here do at a slack of 15 %: the \
-             nearest rung is {:+.0} % off for good; --snap takes {}, which {word} makes.",
-            scenario.name,
-            three(aim),
-            three(100.0 * lost.unwrap_or(0.0)),
-            100.0 * (near / aim - 1.0),
-            three(near)
-        )
-    })
-}
-
-fn about(estimate: &Estimate, scale: f64, decimals: usize) -> String {
-    let mean = estimate.mean * scale;
+pub(super) fn about(estimate: &Estimate, scale: f64, decimals: usize) -> String {
+    let mean = fixed(estimate.mean * scale, decimals);
     match estimate.interval {
         Some(interval) => {
-            format!("{mean:.decimals$} ({:.decimals$} to {:.decimals$})", interval.lo * scale, interval.hi * scale)
+            format!("{mean} ({} to {})", fixed(interval.lo * scale, decimals), fixed(interval.hi * scale, decimals))
         }
-        None => format!("{mean:.decimals$}"),
+        None => mean,
     }
 }
 
+/// With so many decimals; what rounds to nothing has no sign.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// A mean and half the width of its interval; both ends of an interval that was held inside what can be, and so is wider to one
+/// side; the mean alone where there is none.
 fn half(estimate: &Estimate, scale: f64, decimals: usize) -> String {
-    let half = estimate.interval.map_or(0.0, |interval| (interval.hi - interval.lo) / 2.0 * scale);
-    format!("{:.decimals$} +- {half:.decimals$}", estimate.mean * scale)
+    let Some(interval) = estimate.interval else { return fixed(estimate.mean * scale, decimals) };
+    let half = (interval.hi - interval.lo) / 2.0 * scale;
+    let aside = ((interval.hi + interval.lo) / 2.0 - estimate.mean) * scale;
+    let (half, aside) = (fixed(half, decimals), fixed(aside, decimals));
+    if aside.trim_matches(['-', '0', '.']).is_empty() {
+        format!("{} +- {half}", fixed(estimate.mean * scale, decimals))
+    } else {
+        about(estimate, scale, decimals)
+    }
 }
 
 fn thousands(estimate: &Estimate) -> String {
@@ -221,25 +300,42 @@ fn tokens(count: f64) -> String {
     match count.abs() {
         size if size >= 1e6 => format!("{:.2} million", count / 1e6),
         size if size >= 1e4 => format!("{:.0} thousand", count / 1e3),
-        _ => format!("{count:.0}"),
+        _ => fixed(count, 0),
     }
 }
 
-fn within(quantile: Quantile) -> String {
-    let (value, interval) = quantile;
+/// A quantile of tokens before settling; nothing where it lies among runs that never settled.
+fn within(quantile: Within) -> Option<String> {
     let of = |value: i64| tokens(float(value.into()));
-    match interval {
-        Some((low, high)) => format!("{} ({} to {})", of(value), of(low), of(high)),
-        None => of(value),
-    }
+    let end = |end: Option<i64>| end.map_or_else(|| "never".to_owned(), of);
+    let value = of(quantile.tokens?);
+    Some(match quantile.interval {
+        Some([low, high]) => format!("{value} ({} to {})", end(low), end(high)),
+        None => value,
+    })
 }
 
 /// Rows of the settings on fresh runs, names and units first.
 #[must_use]
 pub fn promised(told: &Recommendation) -> Vec<Vec<String>> {
-    let names =
-        ["", "law", "over", "slack", "on rung", "reversals", "settle", "until then", "off rung", "loss", "worse by"];
-    let units = ["", "", "s", "%", "% rounds", "/100", "rounds", "ktok", "% tok", "", "loss, paired"];
+    let names = [
+        "",
+        "law",
+        "over",
+        "slack",
+        "on rung",
+        "reversals",
+        "settle",
+        "unsettled",
+        "until then",
+        "off rung",
+        "loss",
+        "worse by",
+    ];
+    let units = ["", "", "s", "%", "% rounds", "/100", "rounds", "% runs", "ktok", "% tok", "", "loss, paired"];
+    let settling = |promise: &Promise, value: &Estimate, scale: f64, decimals: usize| {
+        if promise.unsettled.mean < 1.0 { half(value, scale, decimals) } else { "never".to_owned() }
+    };
     let row = |promise: &Promise| {
         let setting = promise.setting;
         vec![
@@ -249,8 +345,9 @@ pub fn promised(told: &Recommendation) -> Vec<Vec<String>> {
             format!("{}", f64::from(setting.slack.ppm()) / 1e4),
             half(&promise.on_rung, 100.0, 1),
             half(&promise.reversals, 1.0, 1),
-            half(&promise.settle_rounds, 1.0, 1),
-            half(&promise.settle_tokens, 1e-3, 0),
+            settling(promise, &promise.settle_rounds, 1.0, 1),
+            about(&promise.unsettled, 100.0, 1),
+            settling(promise, &promise.settle_tokens, 1e-3, 0),
             half(&promise.off_tokens, 100.0, 1),
             half(&promise.objective, 1.0, 3),
             promise.worse.as_ref().map_or_else(|| "-".to_owned(), |worse| half(worse, 1.0, 3)),
@@ -277,13 +374,14 @@ pub fn worlds(page: &Page<'_>, told: &Recommendation) -> Vec<Vec<String>> {
 #[must_use]
 pub fn front(told: &Recommendation) -> Vec<Vec<String>> {
     const MOST: usize = 12;
-    let names = ["law", "over", "slack", "excess", "reversals", "until settled", "on rung"];
-    let units = ["", "s", "%", "nats", "/100", "ktok", "% rounds"];
+    let names = ["law", "over", "slack", "runs", "excess", "reversals", "until settled", "on rung"];
+    let units = ["", "s", "%", "", "nats", "/100", "ktok", "% rounds"];
     let row = |(setting, trade): &(Setting, super::race::Trade)| {
         vec![
             setting.law.name().to_owned(),
             (setting.over.count() / 1000).to_string(),
             format!("{}", f64::from(setting.slack.ppm()) / 1e4),
+            trade.excess.n.to_string(),
             half(&trade.excess, 1.0, 3),
             half(&trade.reversals, 1.0, 1),
             half(&trade.settle_tokens, 1e-3, 0),
@@ -299,6 +397,10 @@ pub fn front(told: &Recommendation) -> Vec<Vec<String>> {
 pub fn reweighed(told: &Recommendation) -> Vec<String> {
     let line = |other: &super::judge::Reweighed| match &other.worse {
         None => format!("{}: the same", other.change),
+        // what shows in no digit is no difference
+        Some(worse) if fixed(worse.mean, 3) == fixed(0.0, 3) => {
+            format!("{}: {}, which is as good as the recommended to a thousandth", other.change, flags(&other.best))
+        }
         Some(worse) => {
             format!("{}: {}; the recommended is worse by {}", other.change, flags(&other.best), about(worse, 1.0, 3))
         }
@@ -306,36 +408,60 @@ pub fn reweighed(told: &Recommendation) -> Vec<String> {
     told.reweighed.iter().map(line).collect()
 }
 
-/// What the settings in use cost beyond those recommended.
+/// Whether the settings in use are worse beyond luck, in what is minimised as well as in tokens: money is told of nothing less.
 #[must_use]
-pub fn regretted(regret: &Regret, price: Option<f64>) -> String {
-    let waste = regret.tokens;
-    let none = waste.interval.is_some_and(|interval| interval.covers(0.0));
-    if none {
-        return format!(
-            "Your settings in use waste no more than these, as far as {} runs can tell: {} tokens of a budget of {}.",
-            waste.n,
-            thousands(&waste),
-            tokens(ufloat(regret.budget))
-        );
+pub fn beyond_luck(told: &Recommendation) -> bool {
+    let worse = told.promises.iter().find(|promise| promise.who == "in use").and_then(|promise| promise.worse);
+    let above = |of: &Estimate, least: f64| of.interval.is_some_and(|interval| interval.lo > least);
+    let margin = ufloat(MARGIN.unsigned_abs()) / 1e6;
+    told.regret.is_some_and(|regret| above(&regret.tokens, 0.0))
+        && worse.is_some_and(|worse| above(&worse, 0.0) && worse.mean > margin)
+}
+
+/// What the settings in use cost beyond those recommended, where there are such.
+#[must_use]
+pub fn regretted(told: &Recommendation, price: Option<f64>) -> Option<String> {
+    let Regret { budget, tokens: waste, seconds } = told.regret?;
+    let of = budget.map_or_else(
+        || "Of each million output tokens (your settings have no budget)".to_owned(),
+        |budget| format!("Of a budget of {} output tokens", tokens(ufloat(budget))),
+    );
+    let runs = counted(waste.n, "run");
+    if !beyond_luck(told) {
+        return Some(match waste.interval {
+            None => format!(
+                "{of} your settings in use spend {} more on wrong efforts than these, on one run, which tells nothing of luck.",
+                tokens(waste.mean)
+            ),
+            Some(interval) if interval.lo > 0.0 => format!(
+                "{of} your settings in use spend {} more on wrong efforts than these; but their loss is not greater beyond luck, on {runs}, so that \
+                 nothing is gained for certain.",
+                thousands(&waste)
+            ),
+            Some(_) => format!(
+                "{of} your settings in use waste no more than these, as far as {runs} can tell: {} tokens.",
+                thousands(&waste)
+            ),
+        });
     }
     let money = price.map(|price| {
-        let dollars = |tokens: f64| format!("{:.2}", tokens / 1e6 * price);
+        let paid = |tokens: f64| dollars(tokens / 1e6 * price);
         match waste.interval {
-            Some(interval) => {
-                format!(", {} USD ({} to {})", dollars(waste.mean), dollars(interval.lo), dollars(interval.hi))
-            }
-            None => format!(", {} USD", dollars(waste.mean)),
+            Some(interval) => format!(", {} USD ({} to {})", paid(waste.mean), paid(interval.lo), paid(interval.hi)),
+            None => format!(", {} USD", paid(waste.mean)),
         }
     });
-    format!(
-        "Of a budget of {} output tokens your settings in use spend {} more on wrong efforts than these{}, which takes {} hours \
-         of the agent.",
-        tokens(ufloat(regret.budget)),
+    Some(format!(
+        "{of} your settings in use spend {} more on wrong efforts than these{}; an agent writes so many tokens in {} hours.",
         thousands(&waste),
         money.unwrap_or_default(),
-        about(&regret.seconds, 1.0 / 3600.0, 1)
-    )
+        about(&seconds, 1.0 / 3600.0, 1)
+    ))
+}
+
+/// Dollars, those past a million in millions.
+fn dollars(amount: f64) -> String {
+    if amount.abs() >= 1e6 { format!("{:.2} million", amount / 1e6) } else { fixed(amount, 2) }
 }
 
 /// Columns padded to their widest: the first to the left, the rest to the right.

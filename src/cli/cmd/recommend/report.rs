@@ -6,7 +6,8 @@ use crate::engine::counted;
 use crate::lab::page::{Page as Html, Section, Table};
 use crate::lab::plot::{Bar, BarRow, Bars, Chart, ChartDots, ChartPanel};
 use crate::lab::recommend::Setting;
-use crate::lab::recommend::judge::{Promise, Recommendation};
+use crate::lab::recommend::doubt::warnings;
+use crate::lab::recommend::judge::{Promise, Recommendation, Within};
 use crate::lab::recommend::race::Trade;
 use crate::lab::recommend::text::{self, Page};
 use crate::lab::result::VERSION;
@@ -24,17 +25,29 @@ fn figure(estimate: &Estimate) -> Value {
     json!({ "mean": estimate.mean, "lo": estimate.interval.map(|i| i.lo), "hi": estimate.interval.map(|i| i.hi) })
 }
 
+/// Tokens within which a share of the runs settled; `never` where fewer did.
+fn within(of: &Within) -> Value {
+    let ends = of.interval.map(|ends| ends.map(|end| end.map_or_else(|| json!("never"), |tokens| json!(tokens))));
+    let [lo, hi] = ends.map_or([Value::Null, Value::Null], |ends| ends);
+    json!({ "tokens": of.tokens.map_or_else(|| json!("never"), |tokens| json!(tokens)), "lo": lo, "hi": hi })
+}
+
 /// Everything as one object.
 pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
     let promise = |promise: &Promise| {
         let worlds: serde_json::Map<String, Value> =
             page.worlds.iter().map(|world| world.name.clone()).zip(promise.by_world.iter().map(figure)).collect();
+        // a mean over runs of which none settled is one of nothing
+        let settled = |of: &Estimate| (promise.unsettled.mean < 1.0).then(|| figure(of));
         json!({
             "who": promise.who, "setting": setting(&promise.setting), "objective": figure(&promise.objective),
             "worse": promise.worse.as_ref().map(figure), "on_rung": figure(&promise.on_rung),
-            "reversals": figure(&promise.reversals), "settle_rounds": figure(&promise.settle_rounds),
-            "settle_tokens": figure(&promise.settle_tokens), "unsettled": figure(&promise.unsettled),
+            "reversals": figure(&promise.reversals), "settle_rounds": settled(&promise.settle_rounds),
+            "settle_tokens": settled(&promise.settle_tokens), "unsettled": figure(&promise.unsettled),
+            "settle_within_half": promise.settle_within.map(|[half, _]| within(&half)),
+            "settle_within_nine_of_ten": promise.settle_within.map(|[_, most]| within(&most)),
             "off_tokens": figure(&promise.off_tokens), "worlds": worlds,
+            "worst_world": promise.worst_world.map(|(at, share)| json!({ "world": page.worlds[at].name, "on_rung": figure(&share) })),
         })
     };
     let front: Vec<Value> = told
@@ -42,7 +55,7 @@ pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
         .iter()
         .map(|(of, trade)| {
             json!({
-                "setting": setting(of), "excess_log": figure(&trade.excess), "reversals": figure(&trade.reversals),
+                "setting": setting(of), "runs": trade.excess.n, "excess_log": figure(&trade.excess), "reversals": figure(&trade.reversals),
                 "settle_tokens": figure(&trade.settle_tokens), "on_rung": figure(&trade.on_rung),
             })
         })
@@ -53,24 +66,26 @@ pub(super) fn object(page: &Page<'_>, told: &Recommendation) -> Value {
         .map(|other| json!({ "change": other.change, "best": setting(&other.best), "worse": other.worse.as_ref().map(figure) }))
         .collect();
     let regret = told.regret.map(|regret| {
-        let dollars = page.price.map(|price| regret.tokens.mean / 1e6 * price);
+        let dollars = page.price.filter(|_| text::beyond_luck(told)).map(|price| regret.tokens.mean / 1e6 * price);
         json!({ "budget": regret.budget, "tokens": figure(&regret.tokens), "seconds": figure(&regret.seconds), "usd": dollars })
     });
     json!({
         "version": VERSION, "seed": page.seed, "fresh_runs": page.fresh_runs, "setting": setting(&told.chosen().setting),
-        "sentences": text::sentences(page, told), "best": setting(&told.best), "as_good": told.as_good,
+        "warnings": warnings(page, told), "sentences": text::sentences(page, told), "best": setting(&told.best), "as_good": told.as_good,
         "promises": told.promises.iter().map(promise).collect::<Vec<_>>(), "front": front, "reweighed": reweighed,
         "regret": regret, "tried": told.screened.settings.len(), "settings": told.screened.all,
-        "left_out": told.screened.left_out, "cost": told.race.cost, "stages": told.race.stages, "command": page.command,
+        "left_out": told.screened.left_out, "run_once": told.screened.once.iter().map(|law| law.name()).collect::<Vec<_>>(),
+        "cost": told.race.cost, "stages": told.race.stages, "command": page.command,
     })
 }
 
 /// The page.
 pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario]) -> Html {
     let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-    let mut lead = vec![format!("Use {}.", text::flags(&told.chosen().setting))];
+    let mut lead: Vec<String> = warnings(page, told).iter().map(|warning| format!("Warning: {warning}")).collect();
+    lead.push(format!("Use {}.", text::flags(&told.chosen().setting)));
     lead.extend(text::sentences(page, told));
-    lead.extend(told.regret.as_ref().map(|regret| text::regretted(regret, page.price)));
+    lead.extend(text::regretted(told, page.price));
     let section = |heading: &str, said: &str, table: Option<Table>, pictures: Vec<String>| Section {
         heading: heading.to_owned(),
         text: vec![said.to_owned()],
@@ -80,17 +95,17 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
     Html {
         title: format!("Settings for {}", names.join(", ")),
         facts: format!(
-            "flyball {VERSION} · {} · {} · seed {} · 95 % intervals",
+            "flyball {VERSION} · {} · {} · seed {} · {}",
             counted(page.worlds.len(), "world"),
             counted(page.fresh_runs, "fresh run"),
-            page.seed
+            page.seed,
+            text::intervals(page.fresh_runs)
         ),
         lead,
         sections: vec![
             section(
                 "What it promises",
-                "Measured on runs that had no part in the choice; the mean and half the width of its 95 % interval. Loss: how far \
-                 answers stray, bias, reversals and tokens before settling; the mean over the worlds and half of that in the worst.",
+                &format!("{} The mean, and half the width of its interval.", text::measured(page)),
                 Some(Table { marked: vec![0], ..Table::of(&text::promised(told), true) }),
                 vec![forest(told).svg()],
             ),
@@ -103,13 +118,7 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
                 Some(Table::of(&text::worlds(page, told), false)),
                 vec![],
             ),
-            section(
-                "What is traded for what",
-                "Settings that none of those tried beats in all three: straying, reversals, tokens before settling. Intervals are of 95 %, \
-                 over runs that the choice was made by, and so a little too good.",
-                Some(Table::of(&text::front(told), true)),
-                pareto(told),
-            ),
+            section("What is traded for what", text::FRONT, Some(Table::of(&text::front(told), true)), pareto(told)),
             Section {
                 heading: "If the loss were weighed otherwise".to_owned(),
                 text: std::iter::once("Differences in loss, paired by run, with 95 % intervals.".to_owned())
@@ -125,7 +134,7 @@ pub(super) fn page(page: &Page<'_>, told: &Recommendation, scenarios: &[Scenario
                     counted(told.screened.all, "setting"),
                     counted(told.race.cost, "run")
                 ))
-                .chain(told.screened.left_out.iter().map(|line| format!("Left out: {line}.")))
+                .chain(text::screened(told))
                 .collect(),
                 ..Section::default()
             },
