@@ -4,6 +4,7 @@
 //! caller's. Numbers come from the result; the burn fan alone needs runs, and governs its few cells again by tables.
 
 pub mod conduct;
+pub mod forest;
 
 use super::ends::RunEnd;
 use super::explain::silenced;

@@ -18,8 +18,8 @@ const COLUMNS: [(&str, &str, Metric, f64, usize); 7] = [
     ("straying", "nats", Metric::ExcessLog, 1e-6, 3),
 ];
 
-/// The page.
-pub(super) fn page(result: &SweepResult, pictures: Vec<String>) -> Page {
+/// The page; `command` makes it again.
+pub(super) fn page(result: &SweepResult, pictures: Vec<String>, command: String) -> Page {
     let mut lead = Vec::new();
     for chosen in &result.chosen {
         let flags = result.cell(chosen.cell).map(flags).unwrap_or_default();
@@ -52,7 +52,7 @@ pub(super) fn page(result: &SweepResult, pictures: Vec<String>) -> Page {
                 ..Section::default()
             },
         ],
-        command: String::new(),
+        command,
     }
 }
 
