@@ -3,6 +3,7 @@
 //! It draws nothing and opens nothing: the shapes and the drawing are in [`plot`](super::plot), the files are the
 //! caller's. Numbers come from the result; the burn fan alone needs runs, and governs its few cells again by tables.
 
+pub mod changes;
 pub mod conduct;
 pub mod forest;
 
