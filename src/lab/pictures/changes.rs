@@ -150,8 +150,7 @@ mod tests {
             slack: Some(Ratio::from_ppm(150_000)),
         };
         let runs = right.iter().map(|&right| Counts { right, tokens: 5_000_000, ..Counts::default() }).collect();
-        let path =
-            Row { key: Key { scenario: "p".to_owned(), ..key.clone() }, held: Held::Path(format!("1x{}", right[0])) };
+        let path = Row { key: Key { scenario: "p".to_owned(), ..key }, held: Held::Path(format!("1x{}", right[0])) };
         Rows { seed, runs: 4, rounds: 50, rows: vec![Row { key, held: Held::Runs(runs) }, path] }
     }
 
