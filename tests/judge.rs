@@ -28,8 +28,43 @@ fn whole_page(page: &str) {
     for outside in ["src=", "href=", "@import", "url(http", "<link", "<iframe"] {
         assert!(!page.contains(outside), "{outside}");
     }
+    // the names of SVG's own words are no address that anything is fetched from
+    let addresses = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!addresses.contains("http://") && !addresses.contains("https://"));
     let svgs = page.matches("<svg").count();
     assert_eq!(svgs, page.matches("</svg>").count());
+    for svg in page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next()) {
+        says_values(svg);
+    }
+}
+
+/// What must hold of any picture: what is pointed at says a value.
+fn says_values(svg: &str) {
+    // the first is the picture's own
+    let told: Vec<&str> = svg.split("<title>").skip(2).filter_map(|rest| rest.split("</title>").next()).collect();
+    assert!(told.iter().any(|told| told.contains(|c: char| c.is_ascii_digit())), "{svg}");
+    // a disc without words lies in a group that has them, under a strip that has them, or beside its words in the key
+    let number = |line: &str, name: &str| -> f64 {
+        let from = line.split(&format!(" {name}=\"")).nth(1).unwrap();
+        from.split('"').next().unwrap().parse().unwrap()
+    };
+    let strips: Vec<[f64; 4]> = svg
+        .lines()
+        .filter(|line| line.starts_with("<rect") && line.ends_with("</title></rect>"))
+        .map(|line| ["x", "y", "width", "height"].map(|name| number(line, name)))
+        .collect();
+    let (mut lines, mut grouped) = (svg.lines().peekable(), false);
+    while let Some(line) = lines.next() {
+        grouped = if line.starts_with("<g") { line.starts_with("<g><title>") } else { grouped && line != "</g>" };
+        let key = lines.peek().is_some_and(|next| next.starts_with("<text"));
+        if !grouped && !key && line.starts_with("<circle") && line.ends_with("/>") {
+            let (x, y) = (number(line, "cx"), number(line, "cy"));
+            let under = |[left, top, wide, high]: &[f64; 4]| {
+                (left - 0.1..=left + wide + 0.1).contains(&x) && (top - 6.0..=top + high + 6.0).contains(&y)
+            };
+            assert!(strips.iter().any(under), "{line} says nothing");
+        }
+    }
 }
 
 #[test]
@@ -226,8 +261,19 @@ fn a_gate_passes_what_is_as_it_was_and_stops_what_is_not() {
     let number: u64 = line[from..].split(',').next().unwrap().parse().unwrap();
     let changed = format!("{}{}{}", &line[..from], number + 1, &line[from + number.to_string().len()..]);
     fs::write(&path, before.replace(line, &changed)).unwrap();
-    let out = gate(&[]);
+    let out = gate(&["--html", "changed.html"]);
     assert_eq!(out.status.code(), Some(1));
+    let page = fs::read_to_string(dir.path().join("changed.html")).unwrap();
+    whole_page(&page);
+    assert_eq!(page.matches("<svg").count(), 1, "one count of one row");
+    for words in [
+        "By how much",
+        "points of rounds, now less before",
+        "<title>s06-short-rounds, reference",
+        "4 runs of 30 rounds a row",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
     let said = text(&out.stdout);
     assert!(
         said.contains("s06-short-rounds, reference")
@@ -275,9 +321,62 @@ fn a_sweep_stops_when_it_knows_enough_and_makes_a_page() {
     let page = fs::read_to_string(dir.path().join("sweep.html")).unwrap();
     whole_page(&page);
     assert!(page.contains("place between rungs") && page.contains("<button type=\"button\">on rung</button>"));
+    for words in ["--law reset --juice 1500,1800,2048", "--rounds 40 --seed ", "--html sweep.html</code>"] {
+        assert!(page.contains(words), "{words}");
+    }
+    // the command that it prints makes the same page
+    let again = page.split("<code>flyball ").nth(1).unwrap().split("</code>").next().unwrap();
+    assert!(flyball(dir.path(), &again.split(' ').collect::<Vec<_>>()).status.success());
+    assert_eq!(fs::read_to_string(dir.path().join("sweep.html")).unwrap(), page);
     for picture in ["phase", "occupancy", "returns"] {
         assert!(dir.path().join(format!("out/s06-short-rounds/{picture}.svg")).is_file(), "{picture}");
     }
+}
+
+#[test]
+fn every_picture_of_a_sweep_and_a_run_says_its_values() {
+    let dir = TempDir::new().unwrap();
+    let file = scenario("s06-short-rounds");
+    let few =
+        ["--over", "60s,300s", "--slack", "0.15,0.3", "--juice", "1500,1800,2048", "--rounds", "40", "--runs", "12"];
+    let sweep = [&["sweep", &file, "--law", "reference,reset", "--out", "out"], &few[..]].concat();
+    for args in [&sweep[..], &["simulate", &file, "--rounds", "40", "--out", "out"]] {
+        let out = flyball(dir.path(), args);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+    }
+    let mut seen: Vec<String> = Vec::new();
+    for entry in fs::read_dir(dir.path().join("out")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "svg") {
+            let svg = fs::read_to_string(&path).unwrap();
+            says_values(&svg);
+            assert!(svg.contains("seed ") && svg.contains(" round"), "{}", path.display());
+            seen.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    seen.sort_unstable();
+    let all = [
+        "burn",
+        "false-moves",
+        "forest",
+        "forest-targets",
+        "heat-reference",
+        "heat-reset",
+        "occupancy",
+        "phase",
+        "returns",
+        "settle",
+        "still",
+        "trace",
+    ];
+    assert_eq!(seen, all);
+    let svg = |name: &str| fs::read_to_string(dir.path().join(format!("out/{name}.svg"))).unwrap();
+    let json: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("out/heat-reset.json")).unwrap()).unwrap();
+    let share = json["panels"][0]["cells"][0][0]["value"].as_f64().unwrap();
+    assert!(svg("heat-reset").contains(&format!("<title>on a right rung: {share:.1} ±")), "{share}");
+    assert_eq!(svg("still").matches("<title>round ").count(), 40);
+    assert_eq!(svg("trace").matches("round 40: ").count(), 2, "with noise and without");
 }
 
 #[test]

@@ -3,9 +3,12 @@
 //! It draws nothing and opens nothing: the shapes and the drawing are in [`plot`](super::plot), the files are the
 //! caller's. Numbers come from the result; the burn fan alone needs runs, and governs its few cells again by tables.
 
+pub mod changes;
 pub mod conduct;
+pub mod forest;
 
 use super::ends::RunEnd;
+use super::explain::silenced;
 use super::fixed::{from_micros, ufloat};
 use super::grid::Cell;
 use super::metric::Metric;
@@ -16,12 +19,13 @@ use super::plot::{
 use super::report::choice::flags;
 use super::result::{CellResult, Figure, SweepResult};
 use super::scenario::Scenario;
-use super::simulate::{Once, Round, Simulated};
+use super::simulate::{Once, Round, Simulated, simulate};
 use super::special::normal_quantile;
 use super::sweep::{CONFIDENCE, Engine, Finished, Governed, Job, Play, Tables, play};
 use super::truth::Truth;
-use crate::engine::{Band, LawKind, Millis, Over, Ratio, Target, counted};
+use crate::engine::{Band, LawKind, Millis, NoTrace, Over, Ratio, Target, counted};
 use crate::lab::runlog::RunLog;
+use crate::sim::AgentModel;
 
 /// The original's memory, which the heat maps mark.
 const MEMORY_MS: u64 = 300_000;
@@ -336,6 +340,20 @@ pub fn staircase(once: &Once<'_>, run: &Simulated) -> Trace {
     }
 }
 
+/// The staircase of the same run without its noise: every turn as large and as long as its mean, no drift and no faults. None
+/// where it cannot be made.
+#[must_use]
+pub fn still(once: &Once<'_>) -> Option<Trace> {
+    // a scenario that was sound is sound without its scatter
+    let agent = silenced(once.scenario.agent.spec()).and_then(|spec| AgentModel::new(spec).ok())?;
+    let scenario = Scenario { agent, ..once.scenario.clone() };
+    let once = Once { scenario: &scenario, ..*once };
+    let mut trace = staircase(&once, &simulate(&once, &mut NoTrace).ok()?);
+    trace.caption.title = format!("The same run of {} without noise", once.cell.law);
+    trace.caption.note = "Every turn as large and as long as its mean; no drift, no faults.".to_owned();
+    Some(trace)
+}
+
 fn step(round: &Round) -> TraceRound {
     let (verdict, mean) = (round.verdict, round.verdict.decision.evidence.mean);
     let why = match verdict.to.cmp(&verdict.from) {
@@ -372,16 +390,20 @@ fn shades(right: &[u64], rungs: usize) -> Vec<Shade> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::NoTrace;
     use crate::lab::grid::{Axes, Grid};
-    use crate::lab::simulate::simulate;
     use crate::lab::sweep::{Engine, summarise, sweep};
     use std::sync::atomic::AtomicBool;
 
     pub(super) fn with(check: impl Fn(&Job<'_>, &SweepResult, &Finished)) {
+        swept(None, check);
+    }
+
+    /// A small sweep of two laws, two windows and two slacks, at these targets or the scenario's.
+    pub(super) fn swept(juice: Option<Vec<Target>>, check: impl Fn(&Job<'_>, &SweepResult, &Finished)) {
         let text = include_str!("../../scenarios/s02-typical.toml");
         let scenario = Scenario::load(text, "s02-typical.toml").unwrap();
         let axes = Axes {
+            juice,
             over: Some(vec![Millis::from_secs(3600), Millis::from_secs(300)]),
             slack: Some(vec![Ratio::from_ppm(150_000), Ratio::from_ppm(300_000)]),
             ..Axes::default()
@@ -458,6 +480,11 @@ mod tests {
                 assert_eq!(moved == std::cmp::Ordering::Less, pair[0].why == Why::Harder);
                 assert_eq!(moved == std::cmp::Ordering::Greater, pair[0].why == Why::Softer);
             }
+            let still = still(&once).unwrap();
+            assert_eq!(still.rounds.len(), 30);
+            assert_ne!(trace.rounds[0].reading, still.rounds[0].reading);
+            // no seed changes what has no luck
+            assert_eq!(still.rounds, super::still(&Once { seed: 9, run: 3, ..once }).unwrap().rounds);
         });
     }
 }

@@ -76,6 +76,16 @@ pub fn axes(flags: &AxisFlags) -> Outcome<Axes> {
     })
 }
 
+/// A word of a command line as a shell takes it.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:~+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 /// One setting: flags over the scenario's.
 ///
 /// # Errors

@@ -9,8 +9,9 @@ use crate::cli::exit::Exit;
 use crate::cli::input::{self, Role};
 use crate::cli::output;
 use crate::engine::{Law, counted};
-use crate::lab::gate::{self, Rows, Suite, report};
-use crate::lab::page;
+use crate::lab::gate::{self, Rows, Suite, Verdict, report};
+use crate::lab::page::{self, Page, Section};
+use crate::lab::pictures::changes::changes;
 use crate::lab::scenario::Scenario;
 
 const SUITE: Role = Role { name: "suite", hint: "name a suite, such as gate/suite.toml" };
@@ -81,7 +82,7 @@ impl Before {
 fn judge(before: &Before, now: &Rows, html: Option<&Path>) -> Outcome {
     let verdict = gate::compare(&before.rows, now);
     if let Some(file) = html {
-        let html = page::html(&report::page(now, &verdict));
+        let html = page::html(&page(&before.rows, now, &verdict));
         output::write_whole(file, |out| out.write_all(html.as_bytes()))?;
         output::say(&format!("wrote {}", file.display()));
     }
@@ -97,4 +98,18 @@ fn judge(before: &Before, now: &Rows, html: Option<&Path>) -> Outcome {
     }
     output::hint("where the change is meant, renew the baseline with --write and review the diff of its report");
     Ok(Exit::Failed)
+}
+
+/// The report with pictures of what changed, before the rows themselves.
+fn page(before: &Rows, now: &Rows, verdict: &Verdict) -> Page {
+    let mut page = report::page(now, verdict);
+    let pictures: Vec<String> = changes(before, now, verdict).iter().map(|bars| bars.svg()).collect();
+    if !pictures.is_empty() {
+        let text =
+            vec!["A row for each noisy row that changed: what it counts now less what it counted before.".to_owned()];
+        let heading = "By how much".to_owned();
+        // the words come first: what changed, then by how much
+        page.sections.insert(1.min(page.sections.len()), Section { heading, text, pictures, ..Section::default() });
+    }
+    page
 }

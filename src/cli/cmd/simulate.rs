@@ -12,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
 use crate::engine::{RoundExit, Spent, counted};
 use crate::lab::bounds::{self, MAX_ROUNDS};
-use crate::lab::pictures::staircase;
+use crate::lab::pictures::{staircase, still};
 use crate::lab::report::choice::flags;
 use crate::lab::result::VERSION;
 use crate::lab::simulate::{Once, Round, Simulated, simulate};
@@ -34,12 +34,20 @@ pub fn run(args: &Simulate) -> Outcome {
     let once = Once { scenario: &scenario, cell, run: args.run, rounds, seed };
     let simulated = traced(&once, &folder)?;
     let picture = staircase(&once, &simulated);
-    common::picture(&folder, "trace", &picture.svg(), &picture)?;
+    let still = still(&once);
+    let svg = still.as_ref().map_or_else(|| picture.svg(), |still| picture.svg_over(still));
+    common::picture(&folder, "trace", &svg, &picture)?;
+    if let Some(still) = &still {
+        common::picture(&folder, "still", &still.svg(), still)?;
+    }
     match args.format {
         SimulateFormat::Table => output::print(table(&once, &simulated).as_bytes())?,
         SimulateFormat::Json => output::print(format!("{}\n", object(&once, &simulated)).as_bytes())?,
     }
-    output::say(&format!("wrote trace.jsonl and trace.svg, .png and .json to {}", folder.path().display()));
+    output::say(&format!(
+        "wrote trace.jsonl, and trace and still as .svg, .png and .json to {}",
+        folder.path().display()
+    ));
     Ok(Exit::Success)
 }
 

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::atomic::Ordering;
 
 use super::common;
-use crate::cli::args::{EngineWord, Format, Sweep};
+use crate::cli::args::{Axes, EngineWord, Format, Sweep};
 use crate::cli::error::{Failure, Outcome};
 use crate::cli::exit::Exit;
 use crate::cli::output::{self, Folder};
@@ -18,7 +18,7 @@ use crate::lab::fixed::from_micros;
 use crate::lab::grid::{Cell, Grid};
 use crate::lab::metric::Metric;
 use crate::lab::page;
-use crate::lab::pictures::{self, conduct};
+use crate::lab::pictures::{self, conduct, forest};
 use crate::lab::report::{choice, csv, decimal, ends, json, table};
 use crate::lab::result::{CellResult, SweepResult, VERSION};
 use crate::lab::scenario::{GovernorSettings, Scenario};
@@ -65,7 +65,7 @@ pub fn run(args: &Sweep) -> Outcome {
     settings(&folder, &job, &result)?;
     let drawn = pictures(&folder, &job, &finished, &result)?;
     if let Some(file) = &args.html {
-        let html = page::html(&html::page(&result, drawn, missed.as_deref()));
+        let html = page::html(&html::page(&result, drawn, again(args, &result), missed.as_deref()));
         output::write_whole(file, |out| out.write_all(html.as_bytes()))?;
         output::say(&format!("wrote {}", file.display()));
     }
@@ -129,6 +129,24 @@ fn failed(error: SweepError) -> Failure {
     }
 }
 
+/// The command that makes the report again; not where, nor in which form beside the page.
+fn again(args: &Sweep, result: &SweepResult) -> String {
+    let mut words = vec![format!("flyball sweep {}", common::quoted(&args.scenario.display().to_string()))];
+    let mut flag = |name: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!("{name} {}", common::quoted(&value))));
+    };
+    let Axes { law, juice, over, slack, rest } = &args.axes;
+    for (name, values) in [("--law", law), ("--juice", juice), ("--over", over), ("--slack", slack), ("--rest", rest)] {
+        flag(name, (!values.is_empty()).then(|| values.join(",")));
+    }
+    // where a precision stopped it, this many runs are the same without one
+    flag("--runs", Some(result.runs.to_string()));
+    flag("--rounds", Some(result.rounds.to_string()));
+    flag("--seed", Some(result.seed.to_string()));
+    flag("--html", args.html.as_ref().map(|file| file.display().to_string()));
+    words.join(" ")
+}
+
 /// The report in the asked format.
 fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
     let mut text = Vec::new();
@@ -146,7 +164,8 @@ fn report(args: &Sweep, result: &SweepResult) -> Outcome<Vec<u8>> {
 }
 
 /// Pictures of a sweep beside its heat maps.
-const PICTURES: [&str; 6] = ["settle", "burn", "phase", "occupancy", "false-moves", "returns"];
+const PICTURES: [&str; 8] =
+    ["settle", "burn", "phase", "forest", "forest-targets", "occupancy", "false-moves", "returns"];
 
 /// Whether a sweep may have written this file: what an earlier one left must not stand beside new results.
 fn is_ours(name: &str) -> bool {
@@ -188,7 +207,7 @@ fn settings(folder: &Folder, job: &Job<'_>, result: &SweepResult) -> Outcome<()>
     Ok(())
 }
 
-/// Heat maps of each law at the middle target, settling curves, burn fans, phases and how the loop behaves; what was drawn, as SVG.
+/// Heat maps of each law at the middle target, settling curves, burn fans, phases, forests against the original and how the loop behaves; what was drawn, as SVG.
 fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepResult) -> Outcome<Vec<String>> {
     let mut drawn = Vec::new();
     if let Some(juice) = pictures::middle(job) {
@@ -214,6 +233,12 @@ fn pictures(folder: &Folder, job: &Job<'_>, finished: &Finished, result: &SweepR
     }
     if let Some(phase) = pictures::phase(job, result) {
         drawn.push(drawing(folder, "phase", phase.svg(), &phase)?);
+    }
+    if let Some(settings) = forest::settings(job, result, finished) {
+        drawn.push(drawing(folder, "forest", settings.svg(), &settings)?);
+    }
+    if let Some(targets) = forest::targets(job, result, finished) {
+        drawn.push(drawing(folder, "forest-targets", targets.svg(), &targets)?);
     }
     if let Some(occupancy) = conduct::occupancy(job, result, &places) {
         drawn.push(drawing(folder, "occupancy", occupancy.svg(), &occupancy)?);

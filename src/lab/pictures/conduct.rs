@@ -26,7 +26,7 @@ fn settling(rounds: u32) -> usize {
     usize::try_from(SETTLING.min(rounds / 5)).unwrap_or(0)
 }
 
-fn facts(result: &SweepResult, runs: u64) -> Vec<String> {
+pub(super) fn facts(result: &SweepResult, runs: u64) -> Vec<String> {
     vec![
         result.scenario.clone(),
         format!("{} of {}", counted(runs, "run"), counted(result.rounds, "round")),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Num;
 use super::colour::{EDGE, GRID, INK, LINES, MUTED};
 use super::frame::{Entry, Frame, MARGIN, TICK, key};
+use super::hover::with_interval;
 use super::num::len;
 use super::scale::{Axis, Scale};
 use super::scene::{Area, Pen, Scene, Type};
@@ -69,7 +70,8 @@ impl Bar {
     }
 }
 
-const LABEL: f64 = 250.0;
+/// The least and the most room for what the rows are of.
+const LABELS: (f64, f64) = (250.0, 420.0);
 const WIDE: f64 = 560.0;
 /// Room for the numbers at the right.
 const NUMBERS: f64 = 150.0;
@@ -82,13 +84,14 @@ impl Bars {
     /// Draws it.
     #[must_use]
     pub fn svg(&self) -> String {
-        let page = 2.0 * MARGIN + LABEL + WIDE + NUMBERS;
+        let room = self.room();
+        let page = 2.0 * MARGIN + room + WIDE + NUMBERS;
         let frame = Frame::plain(&self.title, &self.facts, &self.note, page);
         let pitch = THICK * len(self.names.len().max(1)) + GAP;
         let high = pitch * len(self.rows.len().max(1));
         let bottom = frame.top() + 8.0 + high + 90.0;
         let mut scene = Scene::new(page, bottom + frame.foot());
-        let area = Area::new(MARGIN + LABEL, frame.top() + 8.0, WIDE, high);
+        let area = Area::new(MARGIN + room, frame.top() + 8.0, WIDE, high);
         let numbers = self.rows.iter().flat_map(|row| {
             let ends = row.values.iter().flat_map(|bar| [bar.value, bar.low, bar.high]);
             ends.chain([row.mark]).filter_map(Num::get).collect::<Vec<_>>()
@@ -100,7 +103,9 @@ impl Bars {
             scene.text((at, area.bottom + 18.0), &label, Type::new(TICK, MUTED).middle());
         }
         let zero = axis.at(0.0);
-        scene.line((zero, area.top), (zero, area.bottom), Pen::solid(EDGE, 1.5));
+        // where dots lie on both sides of it, zero is what is looked at
+        let ink = if self.dots { INK } else { EDGE };
+        scene.line((zero, area.top), (zero, area.bottom), Pen::solid(ink, 1.5));
         scene.text(
             (f64::midpoint(area.left, area.right), area.bottom + 40.0),
             &self.x,
@@ -117,39 +122,75 @@ impl Bars {
         frame.finish(scene)
     }
 
+    /// Room for the longest label, within bounds.
+    fn room(&self) -> f64 {
+        let widest = self.rows.iter().map(|row| width(&row.label, TICK + 1.0)).fold(0.0, f64::max);
+        (widest + 17.0).ceil().clamp(LABELS.0, LABELS.1)
+    }
+
     fn row(&self, scene: &mut Scene, row: &BarRow, top: f64, axis: &Axis, zero: f64, pitch: f64) {
         let middle = top + pitch / 2.0;
-        let label = fit(&row.label, TICK + 1.0, LABEL - 16.0);
-        scene.text((MARGIN + LABEL - 10.0, middle + TICK * 0.36), &label, Type::new(TICK + 1.0, INK).end());
+        let room = self.room();
+        let label = fit(&row.label, TICK + 1.0, room - 16.0);
+        scene.text((MARGIN + room - 10.0, middle + TICK * 0.36), &label, Type::new(TICK + 1.0, INK).end());
         let mut told = Vec::new();
         for (place, bar) in row.values.iter().enumerate() {
             let y = top + GAP / 2.0 + THICK * (len(place) + 0.5);
             let colour = LINES[place % FILLS];
             let Some(value) = bar.value.get() else { continue };
-            let at = axis.at(value);
-            if self.dots {
-                scene.disc((at, y), 4.5, colour);
-            } else {
-                let (left, right) = (zero.min(at), zero.max(at));
-                scene.rect(Area::new(left, y - THICK / 2.0 + 1.0, (right - left).max(0.5), THICK - 2.0), colour, 0.85);
-            }
-            if let (Some(low), Some(high)) = (bar.low.get(), bar.high.get()) {
-                let (low, high) = (axis.at(low), axis.at(high));
-                let pen = Pen::solid(if self.dots { colour } else { INK }, 1.5);
-                scene.line((low, y), (high, y), pen);
-                for end in [low, high] {
-                    scene.line((end, y - 3.5), (end, y + 3.5), pen);
-                }
-            }
-            told.push(trimmed(value, self.decimals.into()));
+            let name = self.names.get(place).map_or("", String::as_str);
+            let ends = bar.low.get().zip(bar.high.get());
+            let words = ends.map(|(low, high)| (self.number(low), self.number(high)));
+            scene.told(&self.told(row, name, &with_interval(self.number(value), words)), |scene| {
+                self.bar(
+                    scene,
+                    (axis.at(value), ends.map(|(low, high)| (axis.at(low), axis.at(high)))),
+                    y,
+                    zero,
+                    colour,
+                );
+            });
+            told.push(self.number(value));
         }
         if let Some(mark) = row.mark.get() {
             let at = axis.at(mark);
-            scene.shape(&[(at, middle - 6.0), (at + 6.0, middle), (at, middle + 6.0), (at - 6.0, middle)], INK, 1.0);
-            told.push(trimmed(mark, self.decimals.into()));
+            scene.told(&self.told(row, &self.mark, &self.number(mark)), |scene| {
+                scene.shape(
+                    &[(at, middle - 6.0), (at + 6.0, middle), (at, middle + 6.0), (at - 6.0, middle)],
+                    INK,
+                    1.0,
+                );
+            });
+            told.push(self.number(mark));
         }
         let text = fit(&told.join(" · "), TICK, NUMBERS - 14.0);
-        scene.text((MARGIN + LABEL + WIDE + 12.0, middle + TICK * 0.36), &text, Type::new(TICK, MUTED));
+        scene.text((MARGIN + room + WIDE + 12.0, middle + TICK * 0.36), &text, Type::new(TICK, MUTED));
+    }
+
+    fn number(&self, value: f64) -> String {
+        trimmed(value, self.decimals.into())
+    }
+
+    /// What a bar or a mark says when pointed at.
+    fn told(&self, row: &BarRow, name: &str, value: &str) -> String {
+        let name = if name.is_empty() { String::new() } else { format!(", {name}") };
+        format!("{}{name}: {value}; {}", row.label, self.x)
+    }
+
+    /// A bar or a dot, with its interval.
+    fn bar(&self, scene: &mut Scene, (at, ends): (f64, Option<(f64, f64)>), y: f64, zero: f64, colour: &str) {
+        if self.dots {
+            scene.disc((at, y), 4.5, colour);
+        } else {
+            let (left, right) = (zero.min(at), zero.max(at));
+            scene.rect(Area::new(left, y - THICK / 2.0 + 1.0, (right - left).max(0.5), THICK - 2.0), colour, 0.85);
+        }
+        let Some((low, high)) = ends else { return };
+        let pen = Pen::solid(if self.dots { colour } else { INK }, 1.5);
+        scene.line((low, y), (high, y), pen);
+        for end in [low, high] {
+            scene.line((end, y - 3.5), (end, y + 3.5), pen);
+        }
     }
 
     fn key(&self, scene: &mut Scene, y: f64) {
@@ -197,6 +238,11 @@ mod tests {
         let svg = bars.svg();
         for words in ["What matters", ">over<", ">slack<", ">first<", ">total<", ">exact<", "0.38 · 0.2 · 0.4"] {
             assert!(svg.contains(words), "{words}: {svg}");
+        }
+        for told in
+            ["over, first: 0.38 (95 %: 0.28 to 0.48); share", "slack, total: 0.2; share", "slack, exact: 0.4; share"]
+        {
+            assert!(svg.contains(&format!("<g><title>{told}</title>")), "{told}: {svg}");
         }
         let text = serde_json::to_string(&bars).unwrap();
         assert_eq!(serde_json::from_str::<Bars>(&text).unwrap(), bars);

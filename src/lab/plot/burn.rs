@@ -5,6 +5,7 @@
 
 use super::colour::{BLUE, INK, MUTED, VERMILLION};
 use super::frame::{Entry, Frame, MARGIN, PANEL, Side, TICK, grid, key};
+use super::hover::strips;
 use super::num::{len, real};
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
@@ -120,6 +121,7 @@ impl Burn {
             let at = y.at(budget);
             scene.line((area.left, at), (area.right, at), Pen::dashed(INK, 1.6, "2 3"));
         }
+        strips(scene, area, x, panel.points.iter().map(|point| real(point.round)), |round| panel.told_at(round));
     }
 
     fn keys(&self, scene: &mut Scene, y: f64) {
@@ -152,6 +154,23 @@ impl BurnPanel {
         end.map_or_else(
             || "no runs".to_owned(),
             |(off, total)| format!("median {} of {} off the right rung", millions(off, true), millions(total, true)),
+        )
+    }
+
+    /// What a round says when pointed at: both fans, in millions of tokens.
+    fn told_at(&self, round: f64) -> String {
+        let Some(point) = self.points.iter().find(|point| real(point.round) >= round) else { return String::new() };
+        let fan = |[least, low, middle, high, most]: [Num; 5]| {
+            let [least, low, middle, high, most] = [least, low, middle, high, most]
+                .map(|tokens| tokens.get().map_or_else(|| "n/a".to_owned(), |tokens| trimmed(tokens / 1e6, 3)));
+            format!("{middle} (25 to 75 %: {low} to {high}; 5 to 95 %: {least} to {most})")
+        };
+        format!(
+            "{}, round {}, M tokens so far: all {}; off the right rung {}",
+            self.name,
+            point.round,
+            fan(point.total),
+            fan(point.off)
         )
     }
 
@@ -198,7 +217,7 @@ mod tests {
     #[test]
     fn panels_share_their_axis() {
         let svg = sample::burn().svg();
-        assert_eq!(svg.matches("output tokens so far").count(), 1);
+        assert_eq!(svg.matches(">output tokens so far").count(), 1);
     }
 
     #[test]

@@ -4,10 +4,11 @@ use super::Num;
 use super::Scale;
 use super::colour::{EDGE, INK, LINES, MUTED};
 use super::frame::{Entry, Frame, MARGIN, PANEL, Side, TICK, grid, key};
+use super::hover::{number, strips};
 use super::num::len;
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
-use super::text::{fit, trimmed};
+use super::text::fit;
 use serde::{Deserialize, Serialize};
 
 /// Panels of dots and lines.
@@ -84,6 +85,25 @@ impl ChartLine {
         Self { name: name.to_owned(), colour, dashed, points: nums(points) }
     }
 
+    /// The points that are drawn.
+    fn drawn(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.points.iter().filter_map(|point| both(*point))
+    }
+
+    /// How high the line is drawn at a value across; nothing before its beginning and after its end.
+    fn at(&self, across: f64) -> Option<f64> {
+        let mut before = None;
+        for (x, y) in self.drawn() {
+            match before {
+                _ if x < across => before = Some((x, y)),
+                Some((from, low)) if x > across => return Some(low + (y - low) * ((across - from) / (x - from))),
+                None if x > across => return None,
+                _ => return Some(y),
+            }
+        }
+        None
+    }
+
     fn pen(&self) -> Pen<'static> {
         let (colour, width) = (colour(self.colour), if self.colour < 6 { 2.0 } else { 1.6 });
         let dash = ["5 3", "8 4", "2 3"][usize::from(self.colour % 3)];
@@ -97,6 +117,15 @@ impl ChartDots {
     pub fn new(name: &str, colour: u8, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self { name: name.to_owned(), colour, points: nums(points) }
     }
+
+    fn few(&self) -> bool {
+        self.points.len() <= FEW
+    }
+}
+
+/// What is told of a line or of dots: its name, where it has one, and its value.
+fn named(name: &str, value: String) -> String {
+    if name.is_empty() { value } else { format!("{name} {value}") }
 }
 
 fn colour(at: u8) -> &'static str {
@@ -115,8 +144,8 @@ const GAP: f64 = 40.0;
 /// Above a panel: its name and what it comes to.
 const HEAD: f64 = 50.0;
 const DOT: f64 = 2.2;
-/// Up to so many dots of a kind are told one by one.
-const TOLD: usize = 40;
+/// Up to so many dots of a kind are large and differ in shape.
+const FEW: usize = 40;
 
 impl Chart {
     /// Draws it.
@@ -160,24 +189,53 @@ impl Chart {
         let mut side = Side::new(y, &self.y, 6);
         side.told = first;
         grid(scene, area, &Side::new(x, &self.x, 5), &side);
-        for dots in &panel.dots {
-            // few dots are large and say their values when pointed at; many would only make the file heavy
-            let few = dots.points.len() <= TOLD;
-            for (across, up) in dots.points.iter().filter_map(|point| both(*point)) {
-                let (at, fill) = ((x.at(across), y.at(up)), colour(dots.colour));
-                if few {
-                    let told = format!("{}: {}, {}", dots.name, trimmed(across, 3), trimmed(up, 3));
-                    scene.mark_told(at, 2.0 * DOT, dots.colour, fill, &told);
-                } else {
-                    scene.disc(at, DOT, fill);
-                }
-            }
+        // a cloud lies behind the lines, and single dots before them
+        for dots in panel.dots.iter().filter(|dots| !dots.few()) {
+            self.dots(scene, dots, x, y);
         }
         for line in &panel.lines {
-            let points: Vec<(f64, f64)> = line.points.iter().filter_map(|point| both(*point)).collect();
-            scene
-                .path(&points.into_iter().map(|(across, up)| (x.at(across), y.at(up))).collect::<Vec<_>>(), line.pen());
+            let points: Vec<(f64, f64)> = line.drawn().map(|(across, up)| (x.at(across), y.at(up))).collect();
+            scene.path(&points, line.pen());
         }
+        // strips would lie over a cloud, whose dots say more
+        if panel.dots.iter().all(ChartDots::few) {
+            let places = panel.lines.iter().flat_map(ChartLine::drawn).map(|point| point.0);
+            strips(scene, area, x, places, |across| self.told(panel, across));
+        }
+        for dots in panel.dots.iter().filter(|dots| dots.few()) {
+            self.dots(scene, dots, x, y);
+        }
+    }
+
+    /// Dots, each with its values.
+    fn dots(&self, scene: &mut Scene, dots: &ChartDots, x: &Axis, y: &Axis) {
+        for (across, up) in dots.points.iter().filter_map(|point| both(*point)) {
+            let (at, fill) = ((x.at(across), y.at(up)), colour(dots.colour));
+            if dots.few() {
+                let told = format!("{}: {}; {}: {}", self.x, number(across), self.y, named(&dots.name, number(up)));
+                scene.mark_told(at, 2.0 * DOT, dots.colour, fill, &told);
+            } else {
+                // the axes have the units: of a thousand dots each would be told them again
+                scene.mark_told(at, DOT, 0, fill, &named(&dots.name, format!("{}, {}", number(across), number(up))));
+            }
+        }
+    }
+
+    /// What a panel's lines come to at a value across. Lines of one name are the two ends of an interval.
+    fn told(&self, panel: &ChartPanel, across: f64) -> String {
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        for line in &panel.lines {
+            let Some(up) = line.at(across).map(number) else { continue };
+            match lines.iter_mut().find(|(name, _)| !name.is_empty() && *name == line.name) {
+                Some((_, told)) => *told = format!("{told} to {up}"),
+                None => lines.push((&line.name, up)),
+            }
+        }
+        if lines.is_empty() {
+            return String::new();
+        }
+        let lines: Vec<String> = lines.into_iter().map(|(name, told)| named(name, told)).collect();
+        format!("{}: {}; {}: {}", self.x, number(across), self.y, lines.join("; "))
     }
 
     fn keys(&self, scene: &mut Scene, y: f64) {
@@ -204,7 +262,7 @@ impl Chart {
         let discs: Vec<_> = dots
             .iter()
             .map(|some| {
-                let (fill, few) = (colour(some.colour), some.points.len() <= TOLD);
+                let (fill, few) = (colour(some.colour), some.few());
                 move |scene: &mut Scene, x: f64, y: f64| match few {
                     true => scene.mark_told((x + 13.0, y), 2.0 * DOT, some.colour, fill, &some.name),
                     false => scene.disc((x + 13.0, y), DOT * 1.6, fill),
@@ -249,8 +307,9 @@ mod tests {
         // two dots in each panel, and one in the key; the key names each thing once
         let texts = svg.matches(">some dots</text>").count();
         assert_eq!((svg.matches("<path transform").count(), texts), (5, 1));
-        assert_eq!(svg.matches("<title>some dots: 2, 3</title>").count(), 2, "values are told");
-        assert_eq!(svg.matches("seconds").count(), 1, "panels share their axis");
+        assert_eq!(svg.matches("<title>tokens: 2; seconds: some dots 3</title>").count(), 2, "values are told");
+        assert_eq!(svg.matches("<title>tokens: 10; seconds: a line 20</title>").count(), 2, "of lines too");
+        assert_eq!(svg.matches(">seconds<").count(), 1, "panels share their axis");
         let text = serde_json::to_string(&chart()).unwrap();
         assert_eq!(serde_json::from_str::<Chart>(&text).unwrap(), chart());
     }

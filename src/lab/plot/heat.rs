@@ -173,7 +173,10 @@ impl Heat {
         for row in 0..self.slack.len() {
             for column in 0..self.over_ms.len() {
                 let value = panel.cells.get(row).and_then(|cells| cells.get(column)).copied().unwrap_or_default();
-                draw_cell(scene, panel, &reach, value, self.place(area, cell, column, row).inset(1.0));
+                let place = self.place(area, cell, column, row).inset(1.0);
+                scene.told(&self.told(panel, value, HeatPlace { column, row }), |scene| {
+                    draw_cell(scene, panel, &reach, value, place);
+                });
             }
         }
         self.sides(scene, area, cell);
@@ -188,6 +191,15 @@ impl Heat {
             scene.outline(place.inset(0.5), Pen::solid(INK, 2.5));
         }
         reach.bar(scene, panel, Area::new(area.left, area.bottom + 62.0, area.width().min(240.0), 10.0));
+    }
+
+    /// What a cell says when pointed at.
+    fn told(&self, panel: &HeatPanel, cell: HeatCell, HeatPlace { column, row }: HeatPlace) -> String {
+        let half = halved(panel, cell).map(|half| format!(" {half} (95 %)")).unwrap_or_default();
+        let over = self.over_ms.get(column).map_or_else(|| "n/a".to_owned(), |over| duration(*over));
+        let slack = self.slack.get(row).and_then(|slack| slack.get());
+        let slack = slack.map_or_else(|| "n/a".to_owned(), |slack| trimmed(slack, 3));
+        format!("{}: {}{half} {}; window {over}, slack {slack}", panel.title, printed(panel, cell), panel.unit)
     }
 
     /// The cell's rectangle; row 0 is at the bottom.
@@ -314,6 +326,12 @@ fn printed(panel: &HeatPanel, cell: HeatCell) -> String {
     value.map_or_else(|| "n/a".to_owned(), |value| format!("{bound}{value}"))
 }
 
+/// Half the width of a cell's interval as printed, where the cell has one.
+fn halved(panel: &HeatPanel, cell: HeatCell) -> Option<String> {
+    let half = cell.value.get().and(cell.half.get())?;
+    Some(format!("±{}", fixed(half, usize::from(panel.decimals.min(6)))))
+}
+
 fn draw_cell(scene: &mut Scene, panel: &HeatPanel, reach: &Reach, cell: HeatCell, area: Area) {
     let middle = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0);
     let room = area.width() - 4.0;
@@ -324,7 +342,7 @@ fn draw_cell(scene: &mut Scene, panel: &HeatPanel, reach: &Reach, cell: HeatCell
     };
     let shade = ramp(reach.share(value, panel));
     scene.rect(area, &shade.fill, 1.0);
-    let half = cell.half.get().map(|half| format!("±{}", fixed(half, usize::from(panel.decimals.min(6)))));
+    let half = halved(panel, cell);
     let up = if half.is_some() { 1.0 } else { -5.0 };
     let text = printed(panel, cell);
     // A number is never cut: where it is too wide it is set smaller.

@@ -10,6 +10,8 @@
 //!
 //! Units: windows in milliseconds, tokens as tokens, shares as fractions of one, rounds counted from one.
 //!
+//! Each mark says its value with names, unit and interval where it is pointed at, by a title of SVG: no script, no style.
+//!
 //! Readable without colour: values are printed in their cells, lines differ by dash, moves by shape. Colours are
 //! viridis (Smith and van der Walt 2015) and the palette of Okabe and Ito 2008. The font is Roboto Regular (Google,
 //! Apache-2.0), unmodified, with its licence beside it in `font/`.
@@ -20,6 +22,7 @@ pub mod chart;
 mod colour;
 mod frame;
 pub mod heat;
+mod hover;
 mod num;
 mod png;
 mod scale;

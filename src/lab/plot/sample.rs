@@ -189,6 +189,81 @@ mod tests {
         assert_eq!(all(), all());
     }
 
+    /// What each mark says when pointed at, in the order drawn: all titles but the picture's own.
+    fn told(svg: &str) -> Vec<String> {
+        let page = resvg::usvg::roxmltree::Document::parse(svg).unwrap();
+        let titles = page.descendants().filter(|node| node.has_tag_name("title"));
+        let marks = titles.filter(|title| title.parent() != Some(page.root_element()));
+        let words = marks.map(|title| {
+            let mark = title.parent().unwrap();
+            assert_eq!(mark.first_element_child(), Some(title), "a title stands first");
+            assert!(["g", "rect", "circle", "path"].contains(&mark.tag_name().name()), "{mark:?}");
+            title.text().unwrap().to_owned()
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn each_cell_says_its_value_interval_and_settings() {
+        let told = told(&heat().svg());
+        let cells: usize = heat().panels.iter().map(|panel| panel.cells.iter().map(Vec::len).sum::<usize>()).sum();
+        assert_eq!(told.len(), cells);
+        assert!(
+            told[0].starts_with("On the right rung: 47.1 ±0.7 (95 %) % of rounds; window 60 s, slack 0.05"),
+            "{}",
+            told[0]
+        );
+        assert!(
+            told.iter().any(|told| told.contains("Tokens to settle: ≥"))
+                && told.iter().any(|told| told.contains("n/a millions"))
+        );
+    }
+
+    #[test]
+    fn each_round_of_a_trace_says_its_rung_reading_and_reason() {
+        for rounds in [80, 1000] {
+            let (trace, told) = (trace(rounds), told(&trace(rounds).svg()));
+            assert_eq!(told.len(), trace.rounds.len());
+            for (at, (told, round)) in told.iter().zip(&trace.rounds).enumerate() {
+                let reading = round.reading.get().map_or_else(|| "none".to_owned(), hover::number);
+                let want =
+                    format!("round {}: {}, reading {reading} tokens per turn, ", at + 1, trace.rungs[round.rung]);
+                assert!(told.starts_with(&want), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn curves_and_fans_say_every_line_at_a_round_with_its_spread() {
+        let (settle, burn) = (settle(), burn());
+        let said = told(&settle.svg());
+        let strips: Vec<&String> = said.iter().filter(|told| told.starts_with("round ")).collect();
+        assert_eq!(strips.len(), hover::MOST);
+        for (line, strip) in settle.lines.iter().flat_map(|line| strips.iter().map(move |strip| (line, strip))) {
+            assert!(strip.contains(&format!("{} ", line.name)) && strip.contains("(95 %: "), "{strip}");
+        }
+        let at = |words: &str| said.iter().filter(|told| told.contains(words)).count();
+        assert_eq!((at("censored at round 200"), at("half of the runs had settled by round")), (3, 4));
+        let said = told(&burn.svg());
+        assert_eq!(said.len(), hover::MOST * burn.panels.len());
+        let last = &said[hover::MOST - 1];
+        assert!(
+            last.contains("round 200, M tokens so far: all 9.4 (25 to 75 %: ") && last.contains("off the right rung")
+        );
+    }
+
+    #[test]
+    fn what_is_told_weighs_no_more_than_what_is_drawn() {
+        for (svg, _) in all() {
+            let told: usize = told(&svg).iter().map(|words| words.len() + "<g><title></title></g>".len()).sum();
+            let strips = svg.split_once("fill-opacity=\"0\"").map_or(0, |_| {
+                let unseen = svg.split("<g fill-opacity=\"0\">").skip(1);
+                unseen.map(|group| group.split("</g>").next().unwrap_or("").matches("<rect").count() * 60).sum()
+            });
+            assert!(told + strips < svg.len() * 11 / 20, "{told} and {strips} of {}", svg.len());
+        }
+    }
+
     #[test]
     fn a_picture_drawn_from_its_json_is_the_same() {
         let again: Heat = serde_json::from_str(&all()[0].1).unwrap();

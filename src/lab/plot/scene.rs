@@ -191,6 +191,27 @@ impl Scene {
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
     }
 
+    /// What `draw` draws, as one mark that says something when pointed at.
+    pub(super) fn told(&mut self, told: &str, draw: impl FnOnce(&mut Self)) {
+        self.put(format_args!("<g><title>{}</title>", escape(told)));
+        draw(self);
+        self.body.push_str("</g>\n");
+    }
+
+    /// Rectangles that nobody sees, each with what it says when pointed at.
+    pub(super) fn unseen(&mut self, strips: impl IntoIterator<Item = (Area, String)>) {
+        // painted, and so pointed at, but without any ink
+        self.body.push_str("<g fill-opacity=\"0\">\n");
+        for (area, told) in strips {
+            let (left, top, told) = (px(area.left), px(area.top), escape(&told));
+            let (width, height) = (px(area.width().max(0.0)), px(area.height().max(0.0)));
+            self.put(format_args!(
+                "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"><title>{told}</title></rect>"
+            ));
+        }
+        self.body.push_str("</g>\n");
+    }
+
     /// A mark that says something when pointed at: a disc, square, diamond or triangle, so that kinds differ without colour.
     pub(super) fn mark_told(&mut self, at: (f64, f64), size: f64, kind: u8, fill: &str, told: &str) {
         let (x, y, told) = (px(at.0), px(at.1), escape(told));

@@ -5,11 +5,13 @@
 
 use super::colour::{GRID, INK, LINES, MUTED};
 use super::frame::{Entry, Frame, MARGIN, Side, TICK, grid, key, spread};
+use super::hover::{strips, with_interval};
 use super::num::{len, real};
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
 use super::text::{fit, grouped, trimmed};
 use super::{Caption, Num, Scale};
+use crate::engine::counted;
 use serde::{Deserialize, Serialize};
 
 /// Settling curves of several laws or cells.
@@ -126,6 +128,11 @@ impl Settle {
         for (at, line) in self.lines.iter().enumerate() {
             self.line(&mut scene, line, at, &x, &y);
         }
+        let rounds = self.lines.iter().flat_map(|line| line.steps.iter().map(|step| real(step.round)));
+        strips(&mut scene, area, &x, rounds.chain([real(self.last())]), |round| self.told_at(round));
+        for (at, line) in self.lines.iter().enumerate() {
+            marks(&mut scene, line, at, &x, &y);
+        }
         self.names(&mut scene, area, &y);
         self.keys(&mut scene, bottom - 20.0);
         frame.draw(&mut scene, bottom);
@@ -167,17 +174,22 @@ impl Settle {
         let points = line.stairs(0.0, real(self.last()), |step| step.share.get());
         let points: Vec<(f64, f64)> = points.into_iter().map(|(a, b)| (x.at(a), y.at(b))).collect();
         scene.path(&points, Pen::dashed(colour, 2.2, DASHES[at % DASHES.len()]));
-        let mut marks = line.censored.clone();
-        marks.dedup();
-        for round in marks {
-            let (across, up) = (x.at(real(round)), y.at(line.share_at(round)));
-            scene.line((across, up - 6.0), (across, up + 6.0), Pen::solid(colour, 1.6));
+    }
+
+    /// What a round says when pointed at: the share of each curve that is not settled yet.
+    fn told_at(&self, round: f64) -> String {
+        let line = |line: &SettleLine| {
+            let step = line.steps.iter().rev().find(|step| real(step.round) <= round);
+            let percent = |share: f64| trimmed(100.0 * share, 1);
+            let share = step.map_or(Some(1.0), |step| step.share.get()).map_or_else(|| "n/a".to_owned(), percent);
+            let ends = step.and_then(|step| step.low.get().zip(step.high.get()));
+            format!("{} {}", line.name, with_interval(share, ends.map(|(low, high)| (percent(low), percent(high)))))
+        };
+        let lines: Vec<String> = self.lines.iter().map(line).collect();
+        if lines.is_empty() {
+            return String::new();
         }
-        if let Some(median) = line.median {
-            let place = (x.at(real(median)), y.at(0.5));
-            scene.disc(place, 5.5, super::colour::PAPER);
-            scene.disc(place, 4.0, colour);
-        }
+        format!("round {}, % of runs not yet settled: {}", trimmed(round, 0), lines.join("; "))
     }
 
     fn keys(&self, scene: &mut Scene, y: f64) {
@@ -222,6 +234,26 @@ impl Settle {
         if self.lines.is_empty() {
             scene.text((area.left + 12.0, area.top + 24.0), "no runs", Type::new(TICK, MUTED));
         }
+    }
+}
+
+/// A curve's ticks of censored runs and its median, each with what it says.
+fn marks(scene: &mut Scene, line: &SettleLine, at: usize, x: &Axis, y: &Axis) {
+    let colour = LINES[at % LINES.len()];
+    for alike in line.censored.chunk_by(|one, next| one == next) {
+        let Some(round) = alike.first().copied() else { continue };
+        let (across, up) = (x.at(real(round)), y.at(line.share_at(round)));
+        let runs = counted(alike.len(), "run");
+        scene.told(&format!("{}: {runs} censored at round {round}", line.name), |scene| {
+            scene.line((across, up - 6.0), (across, up + 6.0), Pen::solid(colour, 1.6));
+        });
+    }
+    if let Some(median) = line.median {
+        let place = (x.at(real(median)), y.at(0.5));
+        scene.told(&format!("{}: half of the runs had settled by round {median}", line.name), |scene| {
+            scene.disc(place, 5.5, super::colour::PAPER);
+            scene.disc(place, 4.0, colour);
+        });
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::colour::{BLUE, EDGE, GREEN, GRID, INK, MUTED, VERMILLION};
 use super::frame::{Entry, Frame, MARGIN, Side, TICK, grid, key, rounds, upright};
+use super::hover::number;
 use super::num::{len, real};
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
@@ -102,6 +103,8 @@ impl Why {
 
 const WIDE: f64 = 1120.0;
 const RIGHT: f64 = 96.0;
+/// What stands over the rungs of a run without noise.
+const STILL: &str = "the same without noise: every turn as large and as long as its mean";
 const LANE: f64 = 17.0;
 const READINGS: f64 = 280.0;
 /// Rounds nearer than this are drawn without a mark each: the lanes tell them.
@@ -111,6 +114,17 @@ impl Trace {
     /// Draws the run.
     #[must_use]
     pub fn svg(&self) -> String {
+        self.drawn(None)
+    }
+
+    /// Draws the run, and under it the rungs of `still`: the same run without its noise, as far as this one went.
+    #[must_use]
+    pub fn svg_over(&self, still: &Self) -> String {
+        let rounds = still.rounds.iter().take(self.rounds.len()).copied().collect();
+        self.drawn(Some(&Self { rounds, ..still.clone() }))
+    }
+
+    fn drawn(&self, still: Option<&Self>) -> String {
         let frame = Frame::new(&self.caption, &self.facts(), WIDE);
         let rung_high = (220.0 / len(self.rungs.len().max(1))).clamp(12.0, 34.0);
         let left = MARGIN + 46.0 + self.rung_words().iter().map(|word| width(word, TICK)).fold(64.0, f64::max);
@@ -118,7 +132,8 @@ impl Trace {
         let ladder = Area::new(left, frame.top() + 20.0, across, rung_high * len(self.rungs.len().max(1)));
         let lanes = Area::new(left, ladder.bottom + 18.0, across, LANE * len(Why::ALL.len()));
         let readings = Area::new(left, lanes.bottom + 18.0, across, READINGS);
-        let bottom = readings.bottom + 88.0;
+        let under = Area::new(left, readings.bottom + 84.0, across, ladder.height());
+        let bottom = if still.is_some() { under.bottom } else { readings.bottom } + 88.0;
         let last = len(self.rounds.len().max(1));
         let x = Axis::exact(0.5, last + 0.5).over(left, left + across);
         let mut scene = Scene::new(WIDE, bottom + frame.foot());
@@ -126,6 +141,13 @@ impl Trace {
         self.lanes(&mut scene, lanes, &x);
         self.readings(&mut scene, readings, &x);
         self.end(&mut scene, ladder, readings, &x);
+        self.tell(&mut scene, Area { bottom: readings.bottom, ..ladder }, &x, "");
+        if let Some(still) = still {
+            scene.text((left, under.top - 10.0), STILL, Type::new(TICK, INK));
+            still.ladder(&mut scene, under, &x);
+            rounds(&mut scene, under, &Side::new(&x, "round", 10));
+            still.tell(&mut scene, under, &x, "without noise, ");
+        }
         self.keys(&mut scene, bottom - 22.0);
         frame.draw(&mut scene, bottom);
         frame.finish(scene)
@@ -264,6 +286,20 @@ impl Trace {
         scene.text((at, top.top - 10.0), &fit(&format!("stopped: {stop}"), TICK, 400.0), Type::new(TICK, INK).end());
     }
 
+    /// What each round says when pointed at, from the ladder down to the readings.
+    fn tell(&self, scene: &mut Scene, area: Area, x: &Axis, how: &str) {
+        let told = |(at, round): (usize, &TraceRound)| {
+            let effort = self.rungs.get(round.rung).map_or("no rung of the ladder", String::as_str);
+            let reading = round.reading.get().map_or_else(|| "none".to_owned(), number);
+            let place = Area { left: x.at(len(at) + 0.5), right: x.at(len(at) + 1.5), ..area };
+            (
+                place,
+                format!("{how}round {}: {effort}, reading {reading} tokens per turn, {}", at + 1, round.why.words()),
+            )
+        };
+        scene.unseen(self.rounds.iter().enumerate().map(told));
+    }
+
     fn keys(&self, scene: &mut Scene, y: f64) {
         let marked = (WIDE - 300.0) / len(self.rounds.len().max(1)) >= MARK_FROM;
         let shown = |why: &Why| marked && self.rounds.iter().any(|round| round.why == *why);
@@ -314,6 +350,22 @@ mod tests {
         for words in ["1 run, 80 rounds", "seed 42", "law reference", "slack 0.15", "moved harder", "no turn"] {
             assert!(svg.contains(words), "{words}");
         }
+    }
+
+    #[test]
+    fn the_run_without_noise_stands_under_the_run() {
+        let (trace, mut still) = (sample::trace(80), sample::trace(200));
+        still
+            .rounds
+            .iter_mut()
+            .for_each(|round| *round = TraceRound { rung: 2, reading: Num::whole(2048), why: Why::Hold });
+        let svg = trace.svg_over(&still);
+        assert!(svg.contains(STILL) && !trace.svg().contains(STILL));
+        let told = svg.matches("<title>without noise, round ").count();
+        assert_eq!((told, svg.matches("<title>round ").count()), (80, 80), "as far as the run went");
+        assert!(svg.contains("without noise, round 80: high, reading 2048 tokens per turn, held"));
+        assert!(resvg::usvg::Tree::from_str(&svg, &resvg::usvg::Options::default()).is_ok());
+        assert!(Trace::default().svg_over(&Trace::default()).contains(STILL));
     }
 
     #[test]

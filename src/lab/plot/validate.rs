@@ -7,6 +7,7 @@
 
 use super::colour::{BLUE, EDGE, GRID, INK, MUTED, VERMILLION};
 use super::frame::{Entry, Frame, MARGIN, PANEL, Side, TICK, grid, key};
+use super::hover::with_interval;
 use super::num::len;
 use super::scale::Axis;
 use super::scene::{Area, Pen, Scene, Type};
@@ -71,6 +72,8 @@ const FOOT: f64 = 62.0;
 const RATIOS: (f64, f64) = (0.1, 10.0);
 /// How many half widths of the simulated interval are drawn each way.
 const REACH: f64 = 4.0;
+/// Shares of the curves that are told.
+const SHARES: u32 = 20;
 const DASH: &str = "7 4";
 
 impl ValidateGroup {
@@ -156,6 +159,34 @@ fn curves(scene: &mut Scene, area: Area, group: &ValidateGroup) {
     scene.band(&side(0), &side(2), BLUE, 0.16);
     scene.path(&side(1), Pen::dashed(BLUE, 2.2, DASH));
     scene.path(&points(&group.real.iter().map(|value| value.get()).collect::<Vec<_>>()), Pen::solid(VERMILLION, 2.2));
+    // lying strips: both curves are known at the same shares, and not at the same ratios
+    let high = area.height() / f64::from(SHARES);
+    let strips = (0..=SHARES).map(|at| {
+        let share = f64::from(at) / f64::from(SHARES);
+        let strip = Area { top: y.at(share) - high / 2.0, bottom: y.at(share) + high / 2.0, ..area };
+        (strip, told_at(group, at))
+    });
+    scene.unseen(strips.filter(|(_, told)| !told.is_empty()));
+}
+
+/// What both distributions come to at a share, counted in [`SHARES`].
+fn told_at(group: &ValidateGroup, at: u32) -> String {
+    let step = |length: usize| length.checked_sub(1).map(|last| last * at as usize / SHARES as usize);
+    let real = step(group.real.len()).and_then(|step| group.real[step].get()).map(number);
+    let simulated = step(group.simulated.len()).and_then(|step| {
+        let [low, middle, high] = group.simulated[step].map(Num::get);
+        Some(with_interval(number(middle?), low.zip(high).map(|(low, high)| (number(low), number(high)))))
+    });
+    let told = [("recorded", real), ("simulated", simulated)];
+    let told: Vec<String> = told.into_iter().filter_map(|(who, told)| Some(format!("{who} {}", told?))).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let (effort, percent) = (&group.name, 100 * at / SHARES);
+    format!(
+        "{effort}: {percent} % of moments lie below this mean of the window / mean of the session: {}",
+        told.join("; ")
+    )
 }
 
 /// The figures, each on its own scale.
@@ -172,12 +203,14 @@ fn forest(scene: &mut Scene, area: Area, group: &ValidateGroup) {
         let set = if figure.apart { Type::new(11.5, ink).heavy() } else { Type::new(11.5, ink) };
         scene.text((area.left - 8.0, y + 4.0), &fit(&figure.name, 11.5, NAMES - 8.0), set.end());
         let [place, low, high] = figure.place.map(Num::get);
-        if let Some((low, high)) = low.zip(high) {
-            scene.line((x.at(low), y), (x.at(high), y), Pen::solid(VERMILLION, 2.0));
-        }
-        if let Some(place) = place {
-            scene.disc((x.at(place), y), if figure.apart { 5.0 } else { 3.6 }, VERMILLION);
-        }
+        scene.told(&hovered(figure), |scene| {
+            if let Some((low, high)) = low.zip(high) {
+                scene.line((x.at(low), y), (x.at(high), y), Pen::solid(VERMILLION, 2.0));
+            }
+            if let Some(place) = place {
+                scene.disc((x.at(place), y), if figure.apart { 5.0 } else { 3.6 }, VERMILLION);
+            }
+        });
         scene.text((numbers, y + 4.0), &fit(&told(figure), 11.0, WIDE - MARGIN - numbers), Type::new(11.0, ink));
     }
     let name = "half widths of the simulated interval";
@@ -185,6 +218,16 @@ fn forest(scene: &mut Scene, area: Area, group: &ValidateGroup) {
     for value in [-4.0, -2.0, 0.0, 2.0, 4.0] {
         scene.text((x.at(value), area.bottom + 16.0), &trimmed(value, 0), Type::new(11.0, MUTED).middle());
     }
+}
+
+/// What a figure says when pointed at.
+fn hovered(figure: &ValidateFigure) -> String {
+    let one = |[value, low, high]: [Num; 3]| {
+        let value = value.get().map_or_else(|| "n/a".to_owned(), number);
+        with_interval(value, low.get().zip(high.get()).map(|(low, high)| (number(low), number(high))))
+    };
+    let apart = if figure.apart { "; they do not touch" } else { "" };
+    format!("{}: recorded {}; simulated {}{apart}", figure.name, one(figure.real), one(figure.simulated))
 }
 
 fn told(figure: &ValidateFigure) -> String {
@@ -242,6 +285,10 @@ mod tests {
         ] {
             assert!(svg.contains(words), "{words}");
         }
+        let told = "cv of the window mean: recorded 0.5 (95 %: 0.4 to 0.6); simulated 0.3 (95 %: 0.2 to 0.35); they do not touch";
+        assert!(svg.contains(&format!("<title>{told}</title>")), "{svg}");
+        let told = "mean of the session: recorded 1.2; simulated 1.2 (95 %: 1.08 to 1.32)</title>";
+        assert_eq!((svg.matches(told).count(), svg.matches(" % of moments lie").count()), (1, 21));
         assert_eq!(svg.matches("r=\"5\"").count(), 1, "only what is apart is drawn large");
     }
 

@@ -18,8 +18,8 @@ const COLUMNS: [(&str, &str, Metric, f64, usize); 7] = [
     ("straying", "nats", Metric::ExcessLog, 1e-6, 3),
 ];
 
-/// The page; `missed` says where a precision was not reached.
-pub(super) fn page(result: &SweepResult, pictures: Vec<String>, missed: Option<&str>) -> Page {
+/// The page; `command` makes it again, and `missed` says where a precision was not reached.
+pub(super) fn page(result: &SweepResult, pictures: Vec<String>, command: String, missed: Option<&str>) -> Page {
     let mut lead: Vec<String> = missed.iter().map(|missed| format!("Of these figures, {missed}.")).collect();
     for chosen in &result.chosen {
         let flags = result.cell(chosen.cell).map(flags).unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn page(result: &SweepResult, pictures: Vec<String>, missed: Option<&
                 ..Section::default()
             },
         ],
-        command: String::new(),
+        command,
     }
 }
 
