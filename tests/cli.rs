@@ -437,7 +437,7 @@ fn logs_of_another_kind_empty_ones_and_broken_ones_are_named() {
     put("text.jsonl", "hello\n");
     put("kept.toml", "as it was");
     for file in ["empty.jsonl", "stream.jsonl", "text.jsonl", "nowhere.jsonl", "."] {
-        let came = flyball(dir.path(), &["calibrate", file, "-o", "kept.toml"]);
+        let came = flyball(dir.path(), &["calibrate", file, "-o", "kept.toml", "--force"]);
         assert_eq!((came.code, came.out.as_str()), (2, ""), "{file}: {}", came.err);
         assert!(came.err.contains(if file == "." { "stream.jsonl" } else { file }), "{file}: {}", came.err);
         assert_eq!(fs::read_to_string(dir.path().join("kept.toml")).unwrap(), "as it was");
