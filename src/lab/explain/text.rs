@@ -178,7 +178,7 @@ fn place(told: &Explanation) -> String {
     let holders: Vec<&str> =
         told.reach.iter().filter(|reach| reach.holds(told.juice)).map(|reach| reach.effort.as_str()).collect();
     let makes = format!("{} makes {} tokens per turn", near.effort, three(near.mean));
-    if let [] = holders[..] {
+    if holders.is_empty() {
         let end = |reach: &&Reach| [reach.from, reach.to].contains(&told.nearest_target);
         let by = told.reach.iter().find(end).map_or("", |reach| reach.effort.as_str());
         let nearest = format!("the nearest target that a rung holds is {} ({by})", three(told.nearest_target));

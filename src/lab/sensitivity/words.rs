@@ -70,7 +70,7 @@ fn first(names: &[&str], points: u32, what: &str) -> String {
 /// The factor with the largest value, and those whose interval meets its own, the largest first; none where every interval
 /// holds 0. A value, and the ends of its interval.
 fn most(values: &[(f64, f64, f64)]) -> Option<Vec<&'static str>> {
-    if values.iter().all(|(_, low, _)| !(*low > 0.0)) {
+    if !values.iter().any(|(_, low, _)| *low > 0.0) {
         return None;
     }
     let mut order: Vec<usize> = (0..values.len()).collect();
