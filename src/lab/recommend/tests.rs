@@ -267,7 +267,7 @@ fn a_good_setting_is_told_without_a_warning_and_money_only_beyond_luck() {
             && said.contains("Of each million output tokens (your settings have no budget)")
     );
     // what is in use is no worse than what cannot be told from it
-    let mut same = told.clone();
+    let mut same = told;
     same.promises.iter_mut().filter(|promise| promise.who == "in use").for_each(|promise| {
         promise.worse = Some(Estimate { mean: 0.0, interval: Some(Interval { lo: -0.001, hi: 0.001 }), n: 40 });
     });
