@@ -155,6 +155,11 @@ fn recommend_writes_settings_for_both_and_a_page() {
     let used = first["promises"].as_array().unwrap().iter().find(|promise| promise["who"] == "in use").unwrap();
     assert_eq!(used["setting"]["law"], "reference", "the original has one law");
     assert_eq!(first["promises"][2]["who"], "in use");
+}
+
+#[test]
+fn recommend_refuses_what_it_cannot_use() {
+    let dir = TempDir::new().unwrap();
     for (args, want) in [
         (["recommend", "nothing.toml", "--runs", "5"], "nothing.toml"),
         (["recommend", &scenario("s06-short-rounds"), "--weights", "speed=1"], "no part of the loss"),

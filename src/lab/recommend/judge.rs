@@ -62,7 +62,7 @@ pub struct Promise {
     pub settle_rounds: Estimate,
     /// Tokens before settling.
     pub settle_tokens: Estimate,
-    /// Share of runs that did not settle, with Wilson's interval.
+    /// Share of runs that did not settle, with the interval of Wilson; of one run none.
     pub unsettled: Estimate,
     /// Within how many tokens half of the runs settled, and nine of ten; nothing without a run.
     pub settle_within: Option<[Within; 2]>,
@@ -329,7 +329,7 @@ fn promise(
         settle_tokens: of(|run| run.settle_tokens, WHOLE),
         unsettled: Estimate {
             mean: ufloat(lost) / ufloat(count.max(1)),
-            interval: wilson(lost, count, CONFIDENCE),
+            interval: wilson(lost, count, CONFIDENCE).filter(|_| count > 1),
             n: count,
         },
         settle_within: {

@@ -267,7 +267,7 @@ fn a_good_setting_is_told_without_a_warning_and_money_only_beyond_luck() {
             && said.contains("Of each million output tokens (your settings have no budget)")
     );
     // what is in use is no worse than what cannot be told from it
-    let mut same = told.clone();
+    let mut same = told;
     same.promises.iter_mut().filter(|promise| promise.who == "in use").for_each(|promise| {
         promise.worse = Some(Estimate { mean: 0.0, interval: Some(Interval { lo: -0.001, hi: 0.001 }), n: 40 });
     });
@@ -328,6 +328,7 @@ fn intervals_stay_inside_what_can_be_and_one_run_has_none() {
     let counts = told.promises.iter().flat_map(|p| [p.reversals, p.settle_rounds, p.settle_tokens]);
     assert!(counts.filter_map(|count| count.interval).all(|interval| interval.lo >= 0.0));
     let one = of(1);
+    assert!(one.promises.iter().all(|promise| promise.unsettled.interval.is_none()));
     let said = text::render(&text::Page { fresh_runs: 1, ..page(&all) }, &one);
     assert!(said.contains("On 1 run that had no part in the choice (without intervals, which one run does not give)"));
     assert!(text::promised(&one).iter().flatten().all(|cell| !cell.contains("+-")), "{said}");
