@@ -95,7 +95,7 @@ fn a_sweep_writes_its_files_and_pictures_and_nothing_else() {
     assert_eq!(came.code, 0, "{}", came.err);
     let out = dir.path().join("there/deep");
     let mut expected = ["flyball.toml", "result.csv", "result.json"].map(str::to_owned).to_vec();
-    for picture in ["burn", "false-moves", "heat-reference", "heat-reset", "occupancy", "returns", "settle"] {
+    for picture in ["burn", "false-moves", "forest", "heat-reference", "heat-reset", "occupancy", "returns", "settle"] {
         expected.extend(["json", "png", "svg"].map(|ending| format!("{picture}.{ending}")));
     }
     expected.sort();
@@ -307,7 +307,8 @@ fn a_simulation_writes_its_trace_and_picture_and_tells_each_round() {
     let came = flyball(dir.path(), &args);
     assert_eq!(came.code, 0, "{}", came.err);
     let out = dir.path().join("out/s02-typical");
-    assert_eq!(names(&out), ["trace.json", "trace.jsonl", "trace.png", "trace.svg"]);
+    let written = ["still.json", "still.png", "still.svg", "trace.json", "trace.jsonl", "trace.png", "trace.svg"];
+    assert_eq!(names(&out), written);
     let text = fs::read_to_string(out.join("trace.jsonl")).unwrap();
     let trace = flyball::trace::read(text.as_bytes()).unwrap();
     assert_eq!((trace.header.setup.law.as_str(), trace.header.setup.over_ms), ("reset", 3_600_000));

@@ -15,7 +15,8 @@ use crate::lab::sweep::{CONFIDENCE, Finished, Job};
 /// The most rows of a forest: those that lose least.
 const MOST_ROWS: usize = 30;
 
-/// Each law and window at the middle target, against [`yardstick`]. None where there is nothing to compare.
+/// Each law and window at the middle target, against the original's defaults there, or where those were not swept the settings in
+/// use. None where there is nothing to compare.
 #[must_use]
 pub fn settings(job: &Job<'_>, result: &SweepResult, finished: &Finished) -> Option<Bars> {
     let (juice, rest) = (middle(job)?, *job.grid.rests().first()?);
@@ -49,7 +50,7 @@ pub fn settings(job: &Job<'_>, result: &SweepResult, finished: &Finished) -> Opt
     Some(bars)
 }
 
-/// The setting that is recommended at each target, against [`yardstick`] at that target. None with fewer than two targets.
+/// The setting that is recommended at each target, against the same at that target. None with fewer than two targets.
 #[must_use]
 pub fn targets(job: &Job<'_>, result: &SweepResult, finished: &Finished) -> Option<Bars> {
     let mut against = String::new();
