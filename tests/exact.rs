@@ -220,11 +220,8 @@ fn scaling_means_and_target_alike_leaves_the_path_alone() {
     let (small, mut large) = (CHECKS[0].scenario(), CHECKS[0].scenario());
     let spec = large.agent.spec().clone();
     let scaled = spec.rungs.iter().rev().zip(CHECKS[0].means());
-    let rungs: Vec<_> = scaled
-        .map(|(_, mean)| flyball::sim::RungModel::new(flyball::sim::Size::gamma(64.0 * mean, 1.0).unwrap()))
-        .rev()
-        .collect();
-    large.agent = flyball::sim::AgentModel::new(flyball::sim::AgentSpec { rungs, ..spec }).unwrap();
+    let rungs: Vec<_> = scaled.map(|(_, mean)| RungModel::new(Size::gamma(64.0 * mean, 1.0).unwrap())).rev().collect();
+    large.agent = AgentModel::new(AgentSpec { rungs, ..spec }).unwrap();
     let path = |scenario: &Scenario, target: Target| {
         let band = Band::new(target, Ratio::from_ppm(150_000)).unwrap();
         let start = Rungs::new(6).unwrap().rung(5).unwrap();
