@@ -56,8 +56,8 @@ fn suite(subject: Subject) -> Suite {
     // what is only seen in means needs more of them
     let runs = match subject {
         Subject::Confirm => 48,
-        Subject::Stride => 24,
-        Subject::Integral | Subject::Cusum | Subject::Evidence | Subject::Stride3 => 12,
+        Subject::Stride | Subject::Stride3 => 24,
+        Subject::Integral | Subject::Cusum | Subject::Evidence => 12,
         Subject::Model | Subject::Hybrid | Subject::Dither => 12,
     };
     Suite::load(
