@@ -1,6 +1,6 @@
 //! Input files of the commands: opened and read in one place, with one form of error.
 //!
-//! What may be read is said by [`file`]; what a text means is for whoever asked. Agents' logs are found and read by
+//! What may be read is said by [`file`](mod@file); what a text means is for whoever asked. Agents' logs are found and read by
 //! [`logs`](super::logs), which opens them here too.
 
 use std::fmt::Display;
