@@ -182,18 +182,11 @@ fn original(mut settings: Settings, told: &Recommendation, about: &str) -> Strin
 
 /// The exact command that makes the recommendation again.
 fn command(args: &Recommend, seed: u64) -> String {
-    let quoted = |text: &str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:~+".contains(c);
-        if !text.is_empty() && text.chars().all(plain) {
-            text.to_owned()
-        } else {
-            format!("'{}'", text.replace('\'', "'\\''"))
-        }
-    };
     let mut words = vec!["flyball recommend".to_owned()];
-    words.extend(args.paths.iter().map(|path| quoted(&path.display().to_string())));
-    let mut flag =
-        |name: &str, value: Option<String>| words.extend(value.map(|value| format!("{name} {}", quoted(&value))));
+    words.extend(args.paths.iter().map(|path| common::quoted(&path.display().to_string())));
+    let mut flag = |name: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!("{name} {}", common::quoted(&value))))
+    };
     let joined = |list: &[String]| (!list.is_empty()).then(|| list.join(","));
     flag("--current", args.current.as_ref().map(|path| path.display().to_string()));
     flag("--juice", args.juice.clone());

@@ -123,6 +123,18 @@ impl LawKind {
         }
     }
 
+    /// Whether it decides by what the window holds; others learn from rounds, and `over` is nothing to them.
+    #[must_use]
+    pub const fn reads_window(self) -> bool {
+        matches!(self, Self::Reference | Self::Reset | Self::Confirm)
+    }
+
+    /// Whether the slack of the band is anything to it.
+    #[must_use]
+    pub const fn reads_slack(self) -> bool {
+        self.reads_window() || matches!(self, Self::Evidence | Self::Hybrid)
+    }
+
     /// What can be set.
     #[must_use]
     pub const fn knobs(self) -> &'static [Knob] {

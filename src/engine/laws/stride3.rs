@@ -1,6 +1,6 @@
 //! `stride3`: `stride` that also knows how fast the level drifts.
 //!
-//! For a load that ramps, so that a rung that was right is left on time. Costs half a point where nothing drifts.
+//! For a load that ramps, so that a rung that was right is left on time. Costs a point on the loops of the random family that do not drift, and nothing on the scenarios.
 //!
 //! # Theory
 //!

@@ -115,6 +115,10 @@ pub struct Explanation {
     pub scenario: String,
     /// The law.
     pub law: String,
+    /// Whether the window is anything to it; where not, what is said of readings is of a law that has one.
+    pub reads_window: bool,
+    /// Whether the slack is.
+    pub reads_slack: bool,
     /// The target.
     pub juice: f64,
     /// The window, seconds.
@@ -223,6 +227,8 @@ pub fn explain(scenario: &Scenario, cell: &Cell) -> Result<Explanation, ExplainE
     Ok(Explanation {
         scenario: scenario.name.clone(),
         law: cell.law.name().to_owned(),
+        reads_window: cell.law.reads_window(),
+        reads_slack: cell.law.reads_slack(),
         juice: target,
         over: ufloat(cell.over.count()) / 1000.0,
         slack,

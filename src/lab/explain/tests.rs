@@ -289,3 +289,21 @@ fn a_ladder_that_is_out_of_order_is_told() {
         assert!(page.contains(words), "{page}");
     }
 }
+
+/// What is said of readings is true of laws that read a window.
+#[test]
+fn a_law_without_a_window_or_a_slack_is_told_nothing_of_its_own_by_them() {
+    let scenario = load(include_str!("../../../scenarios/s02-typical.toml"));
+    let said = |law| {
+        let cell = Cell { law, ..scenario.base() };
+        text::sentences(&explain(&scenario, &cell).unwrap()).join(" ")
+    };
+    for (law, window, slack) in
+        [(LawKind::Reference, true, true), (LawKind::Evidence, false, true), (LawKind::Stride, false, false)]
+    {
+        let said = said(law);
+        assert_eq!(said.contains("moves are mostly luck"), window, "{said}");
+        assert_eq!(said.contains("less than the gaps ask for"), slack, "{said}");
+        assert_eq!(said.contains("means anything to it"), !window, "{said}");
+    }
+}

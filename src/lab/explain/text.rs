@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Broken, ChainView, Explanation, Footing, Gap, RESOLVED, Reach, WITHIN};
-use crate::engine::{counted, one_or};
+use crate::engine::{LawKind, counted, one_or};
 use crate::lab::fit::figures::three;
 
 /// Beyond so many rounds nobody waits.
@@ -159,7 +159,7 @@ pub fn sentences(told: &Explanation) -> Vec<String> {
     all.push(window(told));
     all.extend(noise(told));
     all.push(quiet(told));
-    all.extend(slack(told));
+    all.extend(slack(told).filter(|_| told.reads_slack));
     match (&told.chain, &told.no_chain) {
         (Some(chain), _) => all.push(settles(told, chain)),
         (None, Some(why)) => all.push(format!("No chain can be worked out: {why}. A sweep can say what it comes to.")),
@@ -239,6 +239,16 @@ fn apart(told: &Explanation) -> String {
 
 fn window(told: &Explanation) -> String {
     let window = &told.window;
+    if !told.reads_window {
+        let instead = if told.law == LawKind::Fixed.name() { "looks at nothing" } else { "learns from whole rounds" };
+        let slack = if told.reads_slack { "" } else { " and no slack" };
+        return format!(
+            "{} {instead}: no window{slack} means anything to it. What a reading is, how it scatters and the moves in the table \
+             are those of a law that reads a window of {} s, such as reference.",
+            sentence(&told.law),
+            plain(told.over)
+        );
+    }
     let round = format!("of the {} of a round, at {} s each", three(window.round_turns), three(window.turn_seconds));
     if window.rounds <= 1.0 {
         let part = if window.turns < window.round_turns { "a round's last turns" } else { "a round" };
@@ -259,14 +269,17 @@ fn window(told: &Explanation) -> String {
 
 fn noise(told: &Explanation) -> Vec<String> {
     let near = &told.rungs[told.nearest];
-    let mut all = vec![format!(
+    let mut all = Vec::new();
+    if told.reads_window {
+        all.push(format!(
         "One reading scatters by a factor of {:.2} about its mean: exactly on the target it would leave a band of {} % in {} % \
          of readings{}.",
         libm::exp(near.read_sd),
         percent(told.slack),
         percent(told.false_move),
         if told.false_move > 0.25 { ", so that moves are mostly luck" } else { "" }
-    )];
+    ));
+    }
     if let Some(rounds) = told.resolve_rounds {
         all.push(format!(
             "It takes about {} rounds on one rung to tell a target on it from one half a gap off, at {RESOLVED:.0} standard \

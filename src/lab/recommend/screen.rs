@@ -142,3 +142,21 @@ fn cycling(worlds: &[World], settings: &[Setting]) -> Result<Vec<bool>, SweepErr
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::recommend::perturb::worlds;
+    use crate::lab::scenario::Scenario;
+
+    #[test]
+    fn a_law_says_truly_whether_window_and_slack_are_anything_to_it() {
+        let all =
+            [include_str!("../../../scenarios/s02-typical.toml"), include_str!("../../../scenarios/s03-mid-gap.toml")];
+        let all: Vec<World> =
+            all.iter().flat_map(|text| worlds(&Scenario::load(text, "x.toml").unwrap(), false)).collect();
+        for law in LawKind::ALL {
+            assert_eq!(looks(&all, law, Millis::ZERO).unwrap(), (law.reads_window(), law.reads_slack()), "{law}");
+        }
+    }
+}
